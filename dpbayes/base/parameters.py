@@ -10,6 +10,9 @@ from typing import Any, get_args, get_type_hints
 
 from dpbayes.base.validation import InputError, finite_number, whole_number
 
+MOST_LISTED = 200
+"""Letters of the options that a message lists."""
+
 
 @dataclass(frozen=True)
 class Parameter:
@@ -72,7 +75,8 @@ class Choice:
         """Return `value` if it is a member. Errors: InputError naming the options."""
         if not isinstance(value, self.options):
             options = ", ".join(str(option.value) for option in self.options)
-            raise InputError(f"{name} must be one of: {options}.")
+            offered = options if len(options) < MOST_LISTED else f"{options[:MOST_LISTED]} …"
+            raise InputError(f"{name} must be one of: {offered}.")
         return value
 
 

@@ -53,10 +53,7 @@ def drawings() -> dict[str, object]:
     """Return what is no drawing, by what is wrong with it; some are large."""
     many = [f"n{i}" for i in range(300)]
     return {
-        "nothing": None,
-        "a number": 3,
         "no drawing": {"nodes": {"a": 1}, "edges": "none"},
-        "half a character": drawn("\ud800"),
         "an arrow to half a character": drawn("a", edges=[["a", "\ud800"]]),
         "very many arrows": drawn("a", "b", edges=[["a", "b"]] * (500_000 if IS_THOROUGH else 50_000)),
         "all arrows of 300 nodes": drawn(*many, edges=[[a, b] for a in many for b in many]),

@@ -82,13 +82,6 @@ def test_a_link_states_a_prior(text: str, prior: PriorRule) -> None:
     assert settings_from(query_of(settings)) == (settings, ())
 
 
-def test_a_link_without_a_prior_and_one_with_a_bad_prior_have_the_default() -> None:
-    assert settings_from({"epsilon": "2"})[0].prior == PriorRule()
-    settings, (problem,) = settings_from({"epsilon": "2", "prior": "uniform"})
-    assert settings.prior == PriorRule()
-    assert "State a pseudo-count such as 1, or capped or bdeu" in problem
-
-
 def long_graph() -> str:
     """Return a graph whose text is too long for a link."""
     return code_of(Graph(long_names(100), ()))
@@ -168,7 +161,7 @@ REFUSED = {
     "seat": {"seat": "admin"},
     "records": {"records": "1e12"},
     "seed": {"seed": "-1"},
-    "prior": {"prior": "0"},
+    "prior": {"prior": "uniform"},
     "mechanism": {"mechanism": "Exact"},
     "cpts": {"cpts": "mine"},
     "long state": {"state": "x" * 10_000},

@@ -22,10 +22,6 @@ def test_a_drawing_is_read_with_its_order() -> None:
     assert read_drawing(sent) == Graph(("b", "a"), (("a", "b"),), {"b": (1, 2), "a": (3, 4)})
 
 
-def test_an_empty_drawing_is_a_drawing() -> None:
-    assert read_drawing({"nodes": [], "edges": []}) == Graph((), ())
-
-
 def test_positions_are_pulled_into_the_box() -> None:
     drawing = read_drawing({"nodes": [node(x=-5, y=9999), node("b", x=9999, y=-5)], "edges": []})
     assert list(drawing.places.values()) == [(0, HEIGHT), (WIDTH, 0)]

@@ -31,15 +31,6 @@ def test_a_history_is_a_list_with_a_finger_on_it(steps: list[str]) -> None:
         assert history.present == line[finger]
 
 
-def test_no_more_is_kept_than_said() -> None:
-    history = DrawingHistory((drawn(0),))
-    for number in range(1, 3 * KEPT):
-        history = history.followed_by(drawn(number))
-    assert len(history.line) == KEPT + 1
-    assert history.line[-2] == drawn(3 * KEPT - 2)
-    assert history.nearest(drawn(0)) is None
-
-
 def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
     here, near, elsewhere = (DrawnNetwork(Graph(("a",), (), {"a": (x, 5.0)}), Settings()) for x in (7.2, 7.0, 8.0))
     assert DrawingHistory((here,)).nearest(near) == 0

@@ -236,7 +236,7 @@ class Chosen:
     @property
     def planned_tables(self) -> PlannedTables:
         """Planned tables with as many records as the table in use, which depend on no record. Errors: InputError."""
-        network, key = self.network, self.settings.fitted
+        network, key = self.network, self.settings.graph or self.settings.source
         published = load_named(key) if key in NAMED else (None, None)
         random = stream(self.seed, "best_noise", "cpts")
         cpts = published[1] if published[0] == network else random_cpts(network, random)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from dpbayes.base.parameters import Choice
+from dpbayes.base.parameters import read
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.synthetic import MAX_RECORDS
@@ -33,9 +33,6 @@ Member = TypeVar("Member", bound=enum.Enum)
 
 MOST_PLACES = 99
 """The largest step of a story in a link; no story has so many."""
-
-MOST_KEY = 40
-"""The longest key of a story in a link."""
 
 
 def _one_of(name: str, names: Iterable[str]) -> Callable[[str], str]:
@@ -75,13 +72,6 @@ def _short(text: str) -> str:
     return text
 
 
-def _story(text: str) -> str:
-    """Return the key of a story. The banner reports an unknown story."""
-    if len(text) > MOST_KEY or not text.isidentifier():
-        raise InputError(f"There is no story called {brief(text)}.")
-    return text
-
-
 def _data(text: str) -> str:
     from dpbayes.sources.shipped_tables import SHIPPED  # late: reading the registry is not needed to draw a page
 
@@ -105,7 +95,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "state": _short,
     "target": _short,
     "evidence": lambda text: _evidence(_short(text)),
-    "story": _story,
+    "story": _short,  # the banner reports an unknown one
     "step": _whole("The step of the story", low=1, high=MOST_PLACES),
     "present": _member("presentation mode", Present),
 }
@@ -114,15 +104,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 
 def read_parameter(name: str, text: str) -> Any:
     """Return the value of a parameter or an option from text. Errors: InputError."""
-    parameter = PARAMETERS[name]
-    if isinstance(parameter, Choice):
-        options = [str(option.value) for option in parameter.options]
-        if text not in options:
-            names = ", ".join(options)
-            offered = f"; choose one of {names}" if len(names) < 200 else ""
-            raise InputError(f"{title_at_sentence_start(name)} cannot be {brief(text)}{offered}.")
-        return parameter.options(text)
-    return parameter.checked(title_at_sentence_start(name), text)
+    return read(PARAMETERS[name], title_at_sentence_start(name), text)
 
 
 def settings_from(query: Mapping[str, str]) -> tuple[Settings, tuple[str, ...]]:

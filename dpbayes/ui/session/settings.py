@@ -78,11 +78,6 @@ class Settings:
     parameters: tuple[tuple[str, Any], ...] = ()
 
     @property
-    def fitted(self) -> str:
-        """The graph that is fitted to synthetic or planned records."""
-        return self.graph or self.source
-
-    @property
     def published(self) -> str:
         """The key of the published network that is both the source of the records and fitted; "" if there is none."""
         is_one = self.data == "synthetic" and not self.graph and self.source in NAMED

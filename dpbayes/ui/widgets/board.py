@@ -47,10 +47,6 @@ class _Computed:
     frames: dict[str, tuple[Frame, ...]] = field(default_factory=dict)
     blocks: dict[str, tuple[int, bytes]] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, view: Callable[[], View]) -> "_Computed":
-        return cls(view())
-
     def at(self, value: str, *, every_stop: bool) -> Board:
         """Return the board at `value`, with the frames of every stop or only with those that are computed."""
         slider = self.view.board.slider
@@ -124,9 +120,9 @@ def show(
         The board as it is shown.
     """
     computed = (
-        _shared_view(name, inputs, view)
+        _shared().once((name, inputs), lambda: _Computed(view()))
         if is_public
-        else kept(f"board.{name}.view", inputs, lambda: _Computed.of(view))
+        else kept(f"board.{name}.view", inputs, lambda: _Computed(view()))
     )
     settings, wanted = current(), f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
@@ -205,10 +201,6 @@ def number_shown(name: str) -> float | None:
 def forget_numbers() -> None:
     """Forget the numbers of the former run, as a page begins."""
     st.session_state.pop(_NUMBERS, None)
-
-
-def _shared_view(name: str, inputs: Hashable, view: Callable[[], View]) -> _Computed:
-    return _shared().once((name, inputs), _Computed.of, view)
 
 
 @server_cache()

@@ -52,7 +52,7 @@ def banner(page: str) -> Callable[[], None]:
         st.session_state[_BEFORE] = current()
     with st.container(key="present" if is_presented else "story"):
         if story is not None:
-            guess = _open_guess(story, page)
+            guess = story.step.guess if story.step is not None and story.step.page == page else None
             is_guessed = guess is None or (story.key, story.number) in _guesses()
             _line(story, page, is_presented=is_presented, is_guessed=is_guessed)
             if guess is not None:
@@ -143,11 +143,6 @@ def _turn(key: Any, story: OpenStory) -> None:
 
 
 # The guess
-
-
-def _open_guess(story: OpenStory, page: str) -> Guess | None:
-    """Return the guess of the step, on the page of the step."""
-    return story.step.guess if story.step is not None and story.step.page == page else None
 
 
 @dataclass
