@@ -22,6 +22,7 @@ from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief, require_type, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
+from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count, require_columns
 from dpbayes.model.dataset import Dataset
@@ -431,7 +432,8 @@ def open_ledger(
         The path.
 
     Raises:
-        InputError: The dataset is open with another budget, the budget is out of range, or the file is not a ledger.
+        InputError: The dataset is open with another budget, the budget is out of range, the file is not a ledger, or
+            OpenDP is not installed.
 
     Example:
         >>> import tempfile
@@ -439,6 +441,7 @@ def open_ledger(
         >>> path.name
         'clinic.ledger'
     """
+    opendp()  # without it, no release could be charged to the ledger
     file, budget = Path(path), typed_amount(str(epsilon), str(delta))
     with suppress(books.LedgerError):
         account = books.read_books(file).account(dataset)

@@ -1,5 +1,6 @@
 """Real releases from Python: ledger, save, load, verify, sign; as strict as the commands."""
 
+import sys
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -90,6 +91,13 @@ def test_a_program_can_run_twice(ledger, tmp_path):
     assert "OpenDP: " in repr(dp.verify(file))
     with pytest.raises(dp.InputError, match=r"already open.*dpbayes ledger raise"):
         dp.open_ledger(ledger, epsilon=3, reason="decided by the board")
+
+
+def test_no_ledger_is_opened_where_no_release_can_be_made(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opendp.measurements", None)
+    with pytest.raises(dp.InputError, match="needs opendp"):
+        dp.open_ledger(tmp_path / "x.ledger", epsilon=1, reason="a test")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_check_that_fails_is_shown():
