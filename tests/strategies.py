@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from dpbayes.experiments.arrows import mean_pair_distance
-from dpbayes.mechanisms.adaptive.choices import pair_counts, state_starts
+from dpbayes.experiments.arrows import table_pairs
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.model.pair_marginals import pair_marginals
 
 # Networks by name
 
@@ -179,5 +177,4 @@ def pair_error(data: Dataset, network: Network, probabilities: np.ndarray) -> fl
     The number is computed from the true records: it is not private. With one column, it is that column's total
     variation. A model with large cliques takes long; an adaptive release keeps its cliques small.
     """
-    pairs = pair_marginals(network, probabilities)
-    return float(mean_pair_distance(pair_counts(data) / data.n, pairs, state_starts(data)))
+    return float(table_pairs(data, network).errors(network, probabilities))

@@ -15,8 +15,7 @@ from dpbayes.boards.curator import CuratorInputs
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds, epsilon_curves
-from dpbayes.experiments.non_negativity import proved_share
+from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds, epsilon_curves, proved_share
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure

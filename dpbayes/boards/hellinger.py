@@ -19,7 +19,6 @@ from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
     DRAWS,
     LEVELS,
-    DieNoise,
     Quantiles,
     error_laws,
     noise_here,
@@ -63,10 +62,10 @@ class HellingerInputs:
     seed: int = 1
 
     @cached_property
-    def swept(self) -> DieNoise:
+    def swept(self) -> FloatArray:
         """The noise of the releases along all curves."""
         rng = np.random.default_rng([self.seed, SWEPT])
-        return DieNoise.draw(rng, sides=int(SIDES.high), draws=SWEPT)
+        return rng.laplace(size=(SWEPT, int(SIDES.high)))
 
     @cached_property
     def along_epsilon(self) -> Quantiles:

@@ -22,6 +22,7 @@ from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Release
 from dpbayes.mechanisms.adaptive.choices import pair_counts
+from dpbayes.model.counts import places
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import clique_cells, pair_marginals
@@ -102,8 +103,8 @@ class PairComparison:
 
     @property
     def starts(self) -> IntArray:
-        """The place of every column's first state, and the number of states: (d + 1,)."""
-        return np.concatenate(([0], np.cumsum([len(states) for states in self.whole.states]))).astype(np.int64)
+        """The place of every column's first state: (d,)."""
+        return np.concatenate(([0], np.cumsum([len(states) for states in self.whole.states])[:-1])).astype(np.int64)
 
     def probabilities(self, network: Network) -> FloatArray:
         """Return the true probabilities of every child given its parents in a graph: (K,)."""
@@ -116,31 +117,15 @@ class PairComparison:
         return np.divide(counts, sums, out=np.full(counts.shape, 1 / counts.shape[-1]), where=sums > 0).ravel()
 
     def errors(self, network: Network, probabilities: FloatArray) -> FloatArray:
-        """Return the mean total variation over all pairs of columns of CPTs (..., K): (...)."""
-        return mean_pair_distance(self.pairs, pair_marginals(network, probabilities), self.starts)
+        """Return the mean total variation over all pairs of columns of CPTs (..., K): (...); that of a single one."""
+        misfits, several = self.misfits(network, probabilities), len(network.names) > 1
+        left, right = np.triu_indices(len(network.names), 1) if several else ([0], [0])
+        return np.asarray(misfits[..., left, right].mean(axis=-1))
 
     def misfits(self, network: Network, probabilities: FloatArray) -> FloatArray:
-        """Return the total variation of every two columns of CPTs (K,): (d, d)."""
-        away = np.abs(self.pairs - pair_marginals(network, probabilities))
-        starts = self.starts[:-1]
-        return np.asarray(np.add.reduceat(np.add.reduceat(away, starts, axis=0), starts, axis=1) / 2)
-
-
-def mean_pair_distance(first: FloatArray, second: FloatArray, starts: IntArray) -> FloatArray:
-    """Return the mean total variation over all pairs of columns between two arrays of distributions.
-
-    Args:
-        first: P(x_i = a, x_j = b) of all pairs of states, (..., R, R), as `pair_marginals` returns it.
-        second: The same of another distribution.
-        starts: The place of every column's first state, and the number of states: (d + 1,).
-
-    Returns:
-        The mean total variations (...); of a single column, its total variation.
-    """
-    away = np.abs(first - second)
-    sums = np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=-2), starts[:-1], axis=-1) / 2
-    left, right = np.triu_indices(len(starts) - 1, 1) if len(starts) > 2 else ([0], [0])
-    return np.asarray(sums[..., left, right].mean(axis=-1))
+        """Return the total variation of every two columns of CPTs (..., K): (..., d, d)."""
+        away, starts = np.abs(self.pairs - pair_marginals(network, probabilities)), self.starts
+        return np.asarray(np.add.reduceat(np.add.reduceat(away, starts, axis=-2), starts, axis=-1) / 2)
 
 
 def planned_pairs(
@@ -166,7 +151,8 @@ def planned_pairs(
     columns = [source.index(name) for name in network.names]
     if np.prod(source.cards.astype(np.float64)) <= MOST_JOINT:
         codes = np.indices(tuple(source.cards.tolist())).reshape(len(source.names), -1).T
-        joint = np.prod([probabilities[cells] for cells in _cells(source, codes)], axis=0)
+        cells = (start + places(source, node, codes.T) for node, start in enumerate(source.cell_offsets[:-1]))
+        joint = np.prod([probabilities[own] for own in cells], axis=0)
         drawn = rng.multinomial(n, joint / joint.sum(), size=releases).astype(np.float64)
         table = np.repeat(np.arange(releases), len(codes))
         whole = _tables(network, codes[:, columns], np.zeros(len(codes), dtype=np.int64), joint, 1)
@@ -371,9 +357,8 @@ def additions(comparison: PairComparison, network: Network) -> tuple[Change, ...
     candidates = []
     for pair in pairs:
         either = [_change(comparison, drawn, arrow, network, larger) for arrow, larger in _either(network, pair)]
-        candidates += sorted(either, key=lambda change: -round(change.limit, DIGITS))[
-            :1
-        ]  # equal ones follow the columns
+        # Equal ones follow the columns.
+        candidates += sorted(either, key=lambda change: -round(change.limit, DIGITS))[:1]
     return tuple(sorted((one for one in candidates if one.limit > LEAST_GAIN), key=lambda change: -change.limit))
 
 
@@ -425,14 +410,6 @@ def _require_small(network: Network) -> None:
 
 def _cells_of(network: Network, node: int) -> slice:
     return slice(int(network.cell_offsets[node]), int(network.cell_offsets[node + 1]))
-
-
-def _cells(network: Network, codes: AnyArray) -> Iterator[IntArray]:
-    """Yield the cell of every node for each record (N, d): (N,)."""
-    for start, family in zip(network.cell_offsets, network.families, strict=False):
-        members = list(family)
-        place = np.ravel_multi_index(tuple(codes[:, member] for member in members), network.cards[members].tolist())
-        yield start + np.asarray(place, dtype=np.int64)
 
 
 def _tables(network: Network, codes: AnyArray, table: IntArray, weights: FloatArray, size: int) -> RecordTables:

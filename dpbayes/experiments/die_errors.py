@@ -47,38 +47,23 @@ def sensitivities(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArra
     return (reach * np.exp(-beta[:, None] * np.arange(die.n + 1))).max(axis=1)
 
 
-def _spent(scenarios: Sequence[Scenario], method: DieMethod) -> FloatArray:
-    return np.array([scenario.spent(method) for scenario in scenarios])
+def noise_here(scenario: Scenario, *, seed: int) -> FloatArray:
+    """Return standard Laplace noise for the releases simulated at the setting: (draws, m)."""
+    return stream(seed, "hellinger").laplace(size=(DRAWS, scenario.sides))
 
 
-@dataclass(frozen=True, eq=False)
-class DieNoise:
-    """Standard Laplace noise for every count (draws, m); a die of fewer sides takes the first columns."""
-
-    cells: FloatArray
-
-    @classmethod
-    def draw(cls, rng: np.random.Generator, *, sides: int, draws: int = DRAWS) -> "DieNoise":
-        """Sample the noise once, to be scaled by 1/epsilon."""
-        return cls(rng.laplace(size=(draws, sides)))
-
-
-def noise_here(scenario: Scenario, *, seed: int) -> DieNoise:
-    """Return the noise of the releases simulated at the setting."""
-    return DieNoise.draw(stream(seed, "hellinger"), sides=scenario.sides)
-
-
-def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: DieNoise) -> FloatArray:
+def noisy_counts(scenarios: Sequence[Scenario], method: DieMethod, noise: FloatArray) -> FloatArray:
     """Return the counts that a Laplace mechanism releases in each scenario of one data set: (E, draws, m).
 
-    The results are the same as those of `LaplaceCells` and `LaplaceOne`, for many epsilons at once.
+    A die of fewer sides takes the first columns of the noise. The results are the same as those of `LaplaceCells` and
+    `LaplaceOne`, for many epsilons at once.
     """
     counts, n = scenarios[0].counts, scenarios[0].n
     epsilons = np.array([scenario.epsilon for scenario in scenarios])[:, None]
     if method is DieMethod.ONE:
-        first = np.clip(counts[0] + noise.cells[:, 0] / epsilons, 0.0, n)
+        first = np.clip(counts[0] + noise[:, 0] / epsilons, 0.0, n)
         return np.stack([first, n - first], axis=-1)
-    noisy = np.clip(counts + noise.cells[:, : len(counts)] * (2 / epsilons)[..., None], 0.0, n)
+    noisy = np.clip(counts + noise[:, : len(counts)] * (2 / epsilons)[..., None], 0.0, n)
     noisy = np.where(noisy.any(axis=-1, keepdims=True), noisy, 1.0)
     return n * noisy / noisy.sum(axis=-1, keepdims=True)
 
@@ -100,7 +85,7 @@ class ErrorLaw:
         return values[rows, np.minimum(places, self.shares.shape[1] - 1)]
 
 
-def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod, ErrorLaw]:
+def error_laws(scenarios: Sequence[Scenario], noise: FloatArray) -> dict[DieMethod, ErrorLaw]:
     """Return the distributions of all mechanisms' errors; scenarios may differ only in epsilon, delta, calibration."""
     die, counts = scenarios[0].die, scenarios[0].counts
     distance = np.abs(hellinger.distances(die, counts=counts))  # no -0 in pictures
@@ -114,7 +99,7 @@ def error_laws(scenarios: Sequence[Scenario], noise: DieNoise) -> dict[DieMethod
             shares = np.broadcast_to((np.arange(values.shape[1]) + 1) / values.shape[1], values.shape)
             laws[method] = ErrorLaw(values, shares)
         else:
-            scale = sensitivities(scenarios, method) / _spent(scenarios, method)
+            scale = sensitivities(scenarios, method) / np.array([scenario.spent(method) for scenario in scenarios])
             log_p = hellinger.log_pmf(distance, epsilon=1.0, sensitivity=scale)
             laws[method] = ErrorLaw(distance[None], np.cumsum(np.exp(log_p), axis=-1))
     return laws
@@ -124,7 +109,7 @@ Quantiles = Mapping[DieMethod, FloatArray]
 """Quantiles of errors, by method: (scenarios, epsilons, levels); NaN if a die has no such mechanism."""
 
 
-def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise: DieNoise) -> Quantiles:
+def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise: FloatArray) -> Quantiles:
     """Return the errors of all mechanisms in some scenarios, each at some epsilons.
 
     Args:

@@ -3,23 +3,29 @@
 For the curator only: all results are computed from true counts.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome, ReleasedPosterior
+from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
+from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.counts import Counts
+from dpbayes.model.network import Network
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.posterior_kl.fourier import fourier_kl_bound
+from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
 
 POINTS = 256
 """Points of each row of noise-aware posteriors; with 64, their divergence at small epsilon is twice too large."""
@@ -120,3 +126,14 @@ def divergence_bounds(
         noise = noise_under(counts.network, mechanism.calibration)
         return (fourier_kl_bound(prior, counts, noise=noise, epsilon=epsilons, t=mechanism.t, delta=delta),)
     return ()
+
+
+def proved_share(network: Network, calibration: Calibration, t: ArrayLike, law: NoiseLaw = UNIT) -> FloatArray:
+    """Return the largest share of releases with a negative count that is proved, for t (...)."""
+    return negative_marginal_probability(network, noise=noise_under(network, calibration, law), t=t)
+
+
+def sufficient_increment(network: Network, calibration: Calibration, share: float, law: NoiseLaw = UNIT) -> float:
+    """Return the t at which at most this share of releases has a negative count, rounded up."""
+    t = certified_increment(network, 1 - share, noise=noise_under(network, calibration, law))
+    return math.ceil(t * 1e4) / 1e4

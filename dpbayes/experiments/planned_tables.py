@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from dpbayes.base.randomness import stream
 from dpbayes.base.steps import slices
 from dpbayes.base.text import many
-from dpbayes.base.types import AnyArray, FloatArray, IntArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.model.counts import Counts
+from dpbayes.model.counts import Counts, places
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import MAX_RECORDS, sample_dataset
@@ -139,7 +139,7 @@ def joint_counts(
         The counts (draws, K) or (R, K).
     """
     states = np.indices(tuple(network.cards.tolist())).reshape(len(network.names), -1).T
-    cells = np.stack([network.cell_offsets[node] + _places(network, node, states) for node in range(len(states.T))])
+    cells = np.stack([start + places(network, node, states.T) for node, start in enumerate(network.cell_offsets[:-1])])
     probabilities = cpts[..., cells].prod(axis=-2)
     drawn = rng.multinomial(n, probabilities / probabilities.sum(axis=-1, keepdims=True), size=draws)
     member = np.zeros((len(states), network.cell_count))
@@ -155,13 +155,6 @@ def _of_records(network: Network, cpts: FloatArray, n: int, draws: int, rng: np.
         codes = sample_dataset(network, cpts, tables * n, rng).codes
         table = np.repeat(np.arange(tables), n)
         for node, (start, end) in enumerate(pairwise(network.cell_offsets.tolist())):
-            cells = table * (end - start) + _places(network, node, codes)
+            cells = table * (end - start) + places(network, node, codes.T)
             values[part, start:end] = np.bincount(cells, minlength=tables * (end - start)).reshape(tables, -1)
     return values
-
-
-def _places(network: Network, node: int, codes: AnyArray) -> IntArray:
-    """Return the cell within one node's table for every record (records, nodes): (records,)."""
-    family = list(network.families[node])
-    places = np.ravel_multi_index([codes[:, member] for member in family], network.cards[family].tolist())
-    return np.asarray(places, dtype=np.int64)

@@ -10,6 +10,7 @@ from scipy import special
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
+from dpbayes.experiments.accuracy.methods import max_decisions_per_node
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
@@ -146,17 +147,13 @@ def certified_bound(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -
 def certified_omega(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -> FloatArray:
     """Return the certified omega (...,), at most 1/2."""
     bound = certified_bound(network, epsilon=epsilon, draws=draws)
-    return np.exp(_depth(network) * special.log_expit(-bound))
+    return np.exp(max_decisions_per_node(network) * special.log_expit(-bound))
 
 
 def printed_omega(network: Network, *, epsilon: ArrayLike) -> FloatArray:
     """Return exp(-epsilon/2) (...,); NaN if the allowed region is empty. [Zhang16] Appendix C.2."""
     value = np.asarray(epsilon, dtype=np.float64)
-    return np.where(value > 2 * _depth(network) * math.log(2), np.exp(-value / 2), np.nan)
-
-
-def _depth(network: Network) -> int:
-    return max(1, int(Decisions(network).depths.max()))
+    return np.where(value > 2 * max_decisions_per_node(network) * math.log(2), np.exp(-value / 2), np.nan)
 
 
 # The query game

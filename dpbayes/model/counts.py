@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.text import many
-from dpbayes.base.types import Codes, IntArray
+from dpbayes.base.types import AnyArray, Codes, IntArray
 from dpbayes.base.validation import InputError, brief, require_type
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -159,13 +159,12 @@ def _block_sums(network: Network, columns: Sequence[Codes]) -> IntArray:
     sizes = np.diff(network.cell_offsets)
     room = np.empty((max(sizes[sizes <= MOST_PLANES], default=0), -(-n // 64)), dtype=np.uint64)
     room[:1] = ~np.uint64(0)
-    for family, cells in zip(network.families, np.split(sums, network.cell_offsets[1:-1]), strict=True):
+    for node, cells in enumerate(np.split(sums, network.cell_offsets[1:-1])):
         if len(cells) <= MOST_PLANES:
             cells[0] = n
-            cells[1:] = _count_planes([planes[j] for j in family], room[: len(cells)])
+            cells[1:] = _count_planes([planes[j] for j in network.families[node]], room[: len(cells)])
         else:
-            cards = network.cards[list(family)].tolist()
-            cells[:] = np.bincount(np.ravel_multi_index([columns[j] for j in family], cards), minlength=len(cells))
+            cells[:] = np.bincount(places(network, node, columns), minlength=len(cells))
     return sums
 
 
@@ -210,3 +209,12 @@ def _count_planes(family: Sequence[Words], room: Words) -> IntArray:
     # A block has at most 2^19 records, so 32 bits hold every sum.
     counts: IntArray = np.bitwise_count(room[1:]).sum(axis=-1, dtype=np.uint32).astype(np.int64)
     return counts
+
+
+def places(network: Network, node: int, codes: Sequence[AnyArray] | AnyArray) -> IntArray:
+    """Return the cell within a node's table of every record (...), from the codes (...) of each node."""
+    index = np.zeros(codes[0].shape, dtype=np.int64)
+    for member in network.families[node]:
+        index *= int(network.cards[member])
+        index += codes[member]
+    return index

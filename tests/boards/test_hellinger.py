@@ -13,14 +13,14 @@ from dpbayes.boards.hellinger import (
     second_sentence,
 )
 from dpbayes.experiments.die import DieMethod, Scenario, SmoothRun
-from dpbayes.experiments.die_errors import LEVELS, DieNoise, error_laws, swept_errors
+from dpbayes.experiments.die_errors import LEVELS, error_laws, swept_errors
 
 INPUTS = HellingerInputs(Scenario(n=30))
 MEDIAN = LEVELS.index(0.5)
 
 
 def test_the_errors_at_every_stop_are_those_of_single_scenarios():
-    noise = DieNoise.draw(np.random.default_rng(3), sides=6, draws=500)
+    noise = np.random.default_rng(3).laplace(size=(500, 6))
     scenarios = [Scenario(n=10), Scenario(n=30, sides=3)]
     errors = swept_errors(scenarios, (0.1, 1.0, 10.0), noise)
     for place, scenario in enumerate(scenarios):

@@ -11,7 +11,6 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.die import MOST_SHOWN, Balance, DieMethod, Scenario, SmoothRun, proved_run
 from dpbayes.experiments.die_errors import (
     LEVELS,
-    DieNoise,
     error_laws,
     most_throws,
     noisy_counts,
@@ -36,8 +35,8 @@ PRINTED = SmoothRun.AS_PRINTED
 EXPONENTIAL = (DieMethod.GLOBAL, DieMethod.SMOOTH, DieMethod.LOCAL)
 
 
-def noise(sides: int = 2, draws: int = 20_000) -> DieNoise:
-    return DieNoise.draw(stream(1, "test"), sides=sides, draws=draws)
+def noise(sides: int = 2, draws: int = 20_000) -> np.ndarray:
+    return stream(1, "test").laplace(size=(draws, sides))
 
 
 def medians(scenario: Scenario) -> dict[DieMethod, float]:
@@ -138,7 +137,7 @@ def test_noisy_counts_are_the_mechanisms_releases(method, sides):
     kind = {DieMethod.CELLS: LaplaceCells, DieMethod.ONE: LaplaceOne}[method]
     scenarios = [Scenario(sides=sides, n=8, balance=Balance.SKEWED, epsilon=e) for e in (0.05, 1.0, 4.0)]
     standard = np.random.default_rng(3).laplace(size=(500, sides if method is DieMethod.CELLS else 1))
-    counts = noisy_counts(scenarios, method, DieNoise(standard))
+    counts = noisy_counts(scenarios, method, standard)
     for scenario, values in zip(scenarios, counts, strict=True):
         mechanism = kind(die=scenario.die, epsilon=scenario.epsilon)
         released = mechanism.simulate(scenario.counts, np.random.default_rng(3), (500,))

@@ -22,7 +22,7 @@ from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
-from dpbayes.model.counts import Counts
+from dpbayes.model.counts import Counts, require_columns
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import MAX_RECORDS
@@ -339,9 +339,7 @@ class AccuracyPlan:
             start, size = stop, 2 * size
 
     def _refuse_other_tables(self, table: Dataset) -> None:
-        for name, states in zip(self.network.names, self.network.states, strict=True):
-            if table.domain(name) != states:
-                raise InputError(f"The node {brief(name)} and the table's column have different states.")
+        require_columns(self.network, table)
         column = table.column(self.target)
         if (column == column[0]).all():
             raise InputError(

@@ -11,6 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
+from dpbayes.model.counts import places
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -139,22 +140,13 @@ class _Patterns:
     weights: SingleArray
 
 
-def node_cells(network: Network, node: int, codes: Sequence[CodeArray]) -> IntArray:
-    """Return the cell of every record at one node (...), from the codes (...) of each node."""
-    index = np.zeros(codes[0].shape, dtype=np.int64)
-    for j in network.families[node]:
-        index *= int(network.cards[j])
-        index += codes[j]
-    return index + network.cell_offsets[node]
-
-
 def _counted(network: Network, codes: Sequence[CodeArray]) -> FloatArray:
     """Count the cells of records (R, n) in every repeat: (R, K)."""
     repeats = len(codes[0])
     counts = np.empty((repeats, network.cell_count))
     for node in range(len(codes)):
         first, end = (int(cell) for cell in network.cell_offsets[node : node + 2])
-        index = node_cells(network, node, codes) - first + np.arange(repeats)[:, None] * (end - first)
+        index = places(network, node, codes) + np.arange(repeats)[:, None] * (end - first)
         counts[:, first:end] = np.bincount(index.ravel(), minlength=repeats * (end - first)).reshape(repeats, -1)
     return counts
 

@@ -18,7 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
-from dpbayes.experiments.non_negativity import sufficient_increment
+from dpbayes.experiments.epsilon_curves import sufficient_increment
 from dpbayes.experiments.planned_tables import PlannedTables, has_columns
 from dpbayes.mechanisms import (
     MECHANISMS,

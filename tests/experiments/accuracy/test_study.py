@@ -23,12 +23,12 @@ from dpbayes.experiments.accuracy.plan import (
     epsilon_grid,
     typical,
 )
-from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample, node_cells
+from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
 from dpbayes.experiments.accuracy.trimmed import TrimmedTable
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
 from dpbayes.mechanisms.base import rule_for
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.counts import Counts, count, places
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
@@ -196,7 +196,7 @@ def test_a_table_is_split_anew_and_tested_on_the_rest(target):
             codes = tested.codes.copy(order="F")
             codes[:, node] = state
             columns = [codes[:, tested.position[name]] for name in network.names]
-            cells = np.stack([node_cells(network, j, columns) for j in range(len(columns))])
+            cells = np.stack([network.cell_offsets[j] + places(network, j, columns) for j in range(len(columns))])
             alone[state] = logs[cells].sum(axis=0)
         chosen = alone.argmax(axis=0)
         assert study.measures[METHODS["exact"]].accuracy[repeat, 0] == pytest.approx(
@@ -398,7 +398,7 @@ def test_tables_that_cannot_be_are_refused():
     codes = np.array([[0, 1]] * 60)
     with pytest.raises(InputError, match="nothing to predict"):
         plan_of(network=network, target="a", source=Dataset(("a", "b"), (("no", "yes"),) * 2, codes))
-    with pytest.raises(InputError, match="different states"):
+    with pytest.raises(InputError, match="other states"):
         plan_of(network=network, target="a", source=Dataset(("a", "b"), (("x", "y"),) * 2, codes))
     with pytest.raises(InputError, match="no column"):
         plan_of(network=network, target="a", source=Dataset(("a", "c"), (("no", "yes"),) * 2, codes))
