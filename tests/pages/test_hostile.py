@@ -9,13 +9,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.testing.v1 import AppTest
 
 from tests.conftest import IS_THOROUGH
-from tests.pages.conftest import (
-    components,
-    fine,
-    open_page,
-    sentences,
-    settings_of,
-)
+from tests.pages.conftest import components, fine, open_page, sentences, settings_of
 
 
 def controls_of(at: AppTest) -> dict[str, str]:

@@ -44,9 +44,7 @@ def test_a_place_that_the_text_of_a_graph_would_round_is_no_step() -> None:
         ({"graph": "chain:3"}, True),
         ({"graph": "g:x"}, True),
         ({"source": "g:x"}, True),
-        ({"data": "adult"}, False),
         ({"data": "adult", "source": "g:x"}, False),
-        ({"data": "adult", "graph": "g:x"}, True),
     ],
 )
 def test_a_network_that_comes_with_the_table_is_not_chosen(settings: dict[str, str], chosen: bool) -> None:

@@ -98,7 +98,6 @@ def choice(
     *,
     default: object = None,
     format_func: Callable[[Any], str] = str,
-    **more: Any,
 ) -> None:
     """Show a settings field as a drop-down list. For a value not in it, `default` or the first option is shown."""
     key = f"choice.{field}"
@@ -110,7 +109,6 @@ def choice(
         key=key,
         format_func=format_func,
         on_change=lambda: change(**{field: st.session_state[key]}),
-        **more,
     )
 
 
