@@ -41,7 +41,7 @@ from dpbayes.ui.pages.release_history import (
     release_names,
 )
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
-from dpbayes.ui.session.current import change, current, set_parameter
+from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import looked_at
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
@@ -208,7 +208,7 @@ def _delta(chosen: Chosen) -> str:
 
 def _set_delta(text: str) -> None:
     plain = controls.plain_number(text)
-    is_pure = current().mechanism == ADAPTIVE and not decimal("δ", plain)
+    is_pure = Chosen.now().reads_records and not decimal("δ", plain)
     if not is_pure:
         set_parameter("delta", read_parameter("delta", plain))
     st.session_state[_PURE] = is_pure
