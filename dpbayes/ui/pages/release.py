@@ -145,16 +145,12 @@ def require_releasable(chosen: Chosen) -> None:
     """Refuse a table that is missing, or whose domains were read from its records. Errors: InputError."""
     if chosen.refused:
         raise TableMissing("The table needs its columns first. Correct them on Data.")
-    if chosen.is_connected:
-        require_public(chosen.connected.in_use)
-        return
-    _ = chosen.dataset
-    mine = upload()
-    if chosen.settings.data == "upload" and mine is not None:
-        try:
-            require_public(mine.encoded)
-        except InputError as error:
-            raise TableMissing(str(error)) from None
+    if not chosen.is_connected:
+        _ = chosen.dataset  # refuses a table that is missing
+    try:
+        require_public(_declared(chosen))
+    except InputError as error:
+        raise TableMissing(str(error)) from None
 
 
 # What is released
@@ -176,7 +172,10 @@ def _request(chosen: Chosen) -> Chargeable:
             controls.box("δ", "release.delta", delta, _set_delta, help=terms.DELTA + more)
     if chosen.reads_records:
         adaptive = adaptive_request(chosen, dataset, delta)
-        _describe_adaptive(adaptive)
+        st.markdown(
+            f"{many(adaptive.n, 'record')}: a graph over {many(len(adaptive.columns.names), 'column')} and its tables, "
+            "together under one guarantee. Arrows are added only if they are useful despite the noise."
+        )
         return adaptive
     request = request_of(chosen, dataset)
     _describe(chosen, request)
@@ -226,13 +225,6 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     st.caption(
         escaped(request.entry.accuracy(request, request.calibrated.scale))
         + (f" {escaped(', '.join(values))}." if values else "")
-    )
-
-
-def _describe_adaptive(request: AdaptiveRequest) -> None:
-    st.markdown(
-        f"{many(request.n, 'record')}: a graph over {many(len(request.columns.names), 'column')} and its tables, "
-        "together under one guarantee. Arrows are added only if they are useful despite the noise."
     )
 
 

@@ -6,7 +6,7 @@ connections that the owner of the server has named, and closes it.
 
 import logging
 import time
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -132,7 +132,7 @@ def tables_in(connection: str, path: str) -> tuple[str, ...]:
 
 
 def connect(connection: str, path: str, table: str) -> Connected:
-    """Read a table's columns and first records. No domain is declared yet.
+    """Read a table's columns and first records, and drop the scans of another one. No domain is declared yet.
 
     Errors: InputError, also for a table that does not exist.
     """
@@ -142,6 +142,7 @@ def connect(connection: str, path: str, table: str) -> Connected:
         engine = _engine(connection, path, table)
         head, types = engine.head(HEAD), engine.types()
     before = st.session_state.get("connected")
+    forget_scans()
     return Connected(
         connection,
         path,
@@ -197,9 +198,9 @@ class Scan:
     refused: str = ""
 
 
-def scan_key(mine: Connected, network: Network) -> Hashable:
+def scan_key(mine: Connected, network: Network) -> tuple[tuple[Column, ...], Network]:
     """Return the key of a scan: all its inputs. Errors: InputError for columns in use without a domain."""
-    return mine.number, mine.in_use, network
+    return mine.in_use, network
 
 
 def scan(mine: Connected, network: Network) -> Scan:
@@ -218,31 +219,21 @@ def scan(mine: Connected, network: Network) -> Scan:
     return scans[key]
 
 
-def scanned(key: Hashable) -> Scan | None:
-    """Return a scan that this session keeps; None without it."""
-    return _scans().get(key)
-
-
 def forget_scans() -> None:
     """Drop all scans, because the table may have changed."""
     _scans().clear()
 
 
-def _scans() -> dict[Hashable, Scan]:
-    scans: dict[Hashable, Scan] = st.session_state.setdefault("connected.scans", {})
+def _scans() -> dict[tuple[tuple[Column, ...], Network], Scan]:
+    """Return the scans of the present table by their keys."""
+    scans: dict[tuple[tuple[Column, ...], Network], Scan] = st.session_state.setdefault("connected.scans", {})
     return scans
-
-
-def _of_table(mine: Connected) -> list[tuple[tuple[Column, ...], Scan]]:
-    """Return the scans of a table that have counts, each with its columns."""
-    own = [(key[1], one) for key, one in _scans().items() if isinstance(key, tuple) and key[0] == mine.number]
-    return [(columns, one) for columns, one in own if one.result is not None]
 
 
 def scanned_records(mine: Connected) -> int | None:
     """Return the number of records in the last scan of these columns, for any network; None before the first scan."""
     columns = mine.in_use
-    sizes = [one.result.n for used, one in _of_table(mine) if one.result is not None and used == columns]
+    sizes = [one.result.n for (used, _), one in _scans().items() if one.result is not None and used == columns]
     return sizes[-1] if sizes else None
 
 
@@ -251,10 +242,10 @@ def counts_of(mine: Connected, network: Network) -> Counts:
 
     Errors: InputError of the scan, and if the person must start the scan.
     """
-    one = scanned(scan_key(mine, network))
+    one = _scans().get(scan_key(mine, network))
     if one is None:
-        past = _of_table(mine)
-        if not past or past[-1][1].seconds >= QUICK:
+        past = [one.seconds for one in _scans().values() if one.result is not None]
+        if not past or past[-1] >= QUICK:
             raise InputError(NOT_COUNTED)
         one = scan(mine, network)
     if one.result is None:

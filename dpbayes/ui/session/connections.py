@@ -6,8 +6,9 @@ contain only the public name of a connection, and the path of a file below the f
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from dpbayes.base.validation import InputError, brief
@@ -162,28 +163,11 @@ def _lies_below(root: Path, place: Path) -> bool:
 
 
 def listed_files(root: Path) -> tuple[str, ...]:
-    """Return the first files and folders that can be connected, as sorted paths below the folder."""
-    offered: dict[str, None] = {}
-    for place in _walked(root):
-        parent = place.parent
-        is_parquet = place.suffix.lower() in PARQUET
-        if is_parquet and parent != root:
-            offered.setdefault(parent.relative_to(root).as_posix())
-        if is_parquet or place.suffix.lower() in DUCKDB:
-            offered.setdefault(place.relative_to(root).as_posix())
-        if len(offered) >= MOST_LISTED:
-            break
-    return tuple(sorted(offered))[:MOST_LISTED]
-
-
-def _walked(root: Path) -> Iterator[Path]:
-    looked = 0
-    for folder, folders, files in os.walk(root):  # `walk` follows no link
-        folders.sort()
-        for name in sorted(files):
-            looked += 1
-            if looked > MOST_LOOKED_AT:
-                return
-            place = Path(folder) / name
-            if not name.startswith(".") and not place.is_symlink():
-                yield place
+    """Return files and folders that can be connected, as sorted paths below the folder; links are left out."""
+    offered = set[Path]()
+    for place in islice(root.rglob("[!.]*"), MOST_LOOKED_AT):  # `rglob` follows no link
+        ending = place.suffix.lower()
+        if ending not in (*PARQUET, *DUCKDB) or place.is_symlink() or not place.is_file():
+            continue
+        offered |= {place, place.parent} if ending in PARQUET else {place}
+    return tuple(sorted(place.relative_to(root).as_posix() for place in offered - {root}))[:MOST_LISTED]

@@ -24,12 +24,9 @@ def count_connected(chosen: Chosen) -> None:
         return
     try:
         counts_of(chosen.connected, chosen.network)
+        return
     except InputError as error:
         label = "Count the table" if str(error) == NOT_COUNTED else "Try again"
-        _offer(chosen, label)
-
-
-def _offer(chosen: Chosen, label: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         is_pressed = st.button(label, type="primary", key="connected.scan")
         st.caption(
