@@ -92,7 +92,7 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     assert shown_again(path, request) == published
     assert verify(published.document).holds
     release = read_document(published.document).sampled.release
-    assert release.guarantee.rho >= float(plan.rho) >= float(release.spent)
+    assert release.guarantee.rho >= float(plan.rho) >= float(release.process.cost)
     with pytest.raises(InputError):
         publish(path, request, DATA)
     again = publish(path, request, DATA, after=published.row)

@@ -68,14 +68,9 @@ def pair_counts(data: Dataset) -> IntArray:
     return counts
 
 
-def whole_expected(expected: FloatArray) -> IntArray:
-    """Return expected counts (R, R) in whole parts of 1/U."""
-    return np.rint(UNIT * expected).astype(np.int64)
-
-
-def pair_scores(counts: IntArray, expected: IntArray, starts: IntArray) -> IntArray:
-    """Return s_ij of all pairs of columns, from counts and whole expected counts (R, R): (d, d)."""
-    away = np.abs(UNIT * counts - expected)
+def pair_scores(counts: IntArray, expected: FloatArray, starts: IntArray) -> IntArray:
+    """Return s_ij of all pairs of columns, from counts and expected counts (R, R), rounded to parts of 1/U: (d, d)."""
+    away = np.abs(UNIT * counts - np.rint(UNIT * expected).astype(np.int64))
     return np.asarray(np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=0), starts[:-1], axis=1))
 
 
@@ -126,9 +121,10 @@ def chosen_partners(target: int, allowed: BoolArray, choose: Choose, *, n: int, 
     is_free = allowed[target].copy()
     for _ in range(PARTNERS):
         others = np.flatnonzero(is_free)
-        if not others.size or is_hopeless(least := _score_of_nothing(len(others), cost, _MARGIN_OF_TARGET), n):
+        among = _hopeful(np.full_like(others, target), others, cost, _MARGIN_OF_TARGET, n)
+        if among is None:
             return
-        pair = choose(Candidates(np.full_like(others, target), others, least, cost))
+        pair = choose(among)
         yield PairChoice("forest", pair, len(others), cost)
         if pair is None:
             return
@@ -142,10 +138,11 @@ def chosen_forest(
 
     The next tree is an open one of the fewest columns, so that no column that is in a pair chooses before one that is
     in none. Each tree is open until it selects "nothing" or has no candidate. There are no choices if the stage is
-    omitted (`is_hopeless`) for n records, and no more of them when most were in vain.
+    omitted (`HOPELESS`) for n records, and no more of them when most were in vain.
     """
     columns, nothings = len(allowed), 0
-    if not allowed.any() or is_hopeless(_score_of_nothing(columns, cost, _margin(columns, cost)), n):
+    margin = 2 * min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
+    if not allowed.any() or _is_hopeless(_score_of_nothing(columns, cost, margin), n):
         return
     tree, is_open = np.arange(columns), np.ones(columns, dtype=bool)
     for one, other in pairs:
@@ -153,12 +150,12 @@ def chosen_forest(
     for before in range(columns - 1):
         others = allowed & (tree[:, None] != tree)
         places = np.flatnonzero(is_open & others.any(axis=1))
-        if not places.size or _is_in_vain(nothings, pairs=before - nothings, columns=columns):
+        is_in_vain = 50 * nothings > min(50 + 5 * columns, 150 + columns) + 25 * (before - nothings)
+        if not places.size or is_in_vain:
             return
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
         first, second = np.nonzero(others & (tree == own)[:, None])
-        least = _score_of_nothing(len(first), cost, _margin(columns, cost))
-        pair = choose(Candidates(first, second, least, cost))
+        pair = choose(Candidates(first, second, _score_of_nothing(len(first), cost, margin), cost))
         yield PairChoice("forest", pair, len(first), cost)
         if pair is None:
             nothings += 1
@@ -168,16 +165,14 @@ def chosen_forest(
             is_open[tree == own] = True
 
 
-def _margin(columns: int, cost: Amount) -> float:
-    return 2 * min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
+def _hopeful(first: IntArray, second: IntArray, cost: Amount, margin: float, n: int) -> Candidates | None:
+    """Return the candidates of a choice, or None if there are none or the choice would be hopeless."""
+    if not first.size or _is_hopeless(least := _score_of_nothing(len(first), cost, margin), n):
+        return None
+    return Candidates(first, second, least, cost)
 
 
-def _is_in_vain(nothings: int, *, pairs: int, columns: int) -> bool:
-    """Return whether so few choices selected a pair that the stage ends."""
-    return 50 * nothings > min(50 + 5 * columns, 150 + columns) + 25 * pairs
-
-
-def is_hopeless(least: int, n: int) -> bool:
+def _is_hopeless(least: int, n: int) -> bool:
     """Return whether the score of "nothing" is so large that a stage is omitted; it uses public values only."""
     return least > HOPELESS * UNIT * n
 
@@ -186,34 +181,10 @@ def _score_of_nothing(candidates: int, cost: Amount, margin: float) -> int:
     return round(float(choice_scale(SENSITIVITY, cost)) * (math.log(candidates) + margin))
 
 
-def pair_noise(cards: IntArray, *, tables: int, cost: Amount) -> IntArray:
-    """Return the expected L1 error of every pair's table, in units of 1/U, if `tables` tables share a cost: (d, d)."""
-    variance = _variances(np.multiply.outer(1 - 1 / cards, 1 - 1 / cards), tables, cost)
-    return _l1_noise(variance, np.multiply.outer(cards - 1, cards - 1), np.multiply.outer(cards, cards))
-
-
 def noise_of_columns(variances: FloatArray, cards: IntArray) -> IntArray:
     """Return the expected L1 error of the product of two released columns (d,), in units of 1/U: (d, d)."""
     squares = 2 / math.pi * variances * (cards - 1) * cards
     return np.rint(UNIT * np.sqrt(np.add.outer(squares, squares))).astype(np.int64)
-
-
-def is_affordable(cells: IntArray, noise: IntArray, n: int) -> BoolArray:
-    """Return whether tables of so many cells fit in a clique, and would not be omitted for their noise in n records."""
-    return np.asarray((cells <= MOST_CLIQUE) & (noise < HOPELESS * UNIT * n))
-
-
-def _variances(shares: FloatArray, tables: int, cost: Amount) -> FloatArray:
-    """Return tables * p/rho for residuals with the shares p of a record, or the variance of cells at an epsilon."""
-    if isinstance(cost, Rho):
-        return tables * shares / float(cost.value)
-    return np.full(shares.shape, 2 * (2 * tables / float(cost)) ** 2)
-
-
-def _l1_noise(variance: FloatArray, numbers: IntArray, cells: IntArray) -> IntArray:
-    """Return the expected L1 error of tables with `cells` cells and `numbers` independent numbers of this variance."""
-    error = np.sqrt(2 / math.pi * variance * numbers * cells)
-    return np.rint(np.minimum(_KEPT * UNIT * error, 2.0**61)).astype(np.int64)
 
 
 def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
@@ -222,18 +193,14 @@ def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
     for i, j in pairs:
         beside[i].append(j)
         beside[j].append(i)
-    parents: list[tuple[int, ...]] = [()] * columns
-    seen = [False] * columns
+    parents: dict[int, tuple[int, ...]] = {}
     for root in sorted(range(columns), key=lambda j: -len(beside[j])):
-        below = [] if seen[root] else [root]
+        below: list[tuple[int, tuple[int, ...]]] = [] if root in parents else [(root, ())]
         while below:
-            node = below.pop()
-            seen[node] = True
-            for other in beside[node]:
-                if not seen[other]:
-                    parents[other] = (node,)
-                    below.append(other)
-    return parents
+            node, own = below.pop()
+            parents[node] = own
+            below += [(other, (node,)) for other in beside[node] if (other,) != own]
+    return [parents[j] for j in range(columns)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,27 +234,22 @@ class GrowingGraph:
         return replace(self, parents=tuple(parents), reaches=reaches)
 
     def taking(self, parent: int, child: int) -> tuple["GrowingGraph", bool]:
-        """Return the graph after a selected arrow, and whether it was added: not if the model becomes too large."""
+        """Return the graph after a selected arrow, and whether it was added: only if pair marginals remain exact."""
         grown = self.with_parent(parent, child)
-        if grown.is_small:
+        families = [(*own, node) for node, own in enumerate(grown.parents)]
+        most = min(MOST_CLIQUE, _MOST_CARRIED // int(self.cards.sum()))
+        if clique_cells(elimination_plan(families), self.cards) <= most:
             return grown, True
         refused = self.refused.copy()
         refused[parent, child] = True
         return replace(self, refused=refused), False
-
-    @property
-    def is_small(self) -> bool:
-        """Whether the model's pair marginals can be computed exactly."""
-        families = [(*own, node) for node, own in enumerate(self.parents)]
-        most = min(MOST_CLIQUE, _MOST_CARRIED // int(self.cards.sum()))
-        return clique_cells(elimination_plan(families), self.cards) <= most
 
     def candidates(self, *, most_parents: int, noise: IntArray, n: int) -> BoolArray:
         """Return whether a column may become a parent of another, in n records with this noise: (parent, child)."""
         full = np.array([len(own) >= most_parents for own in self.parents])
         cells = self._family_products(self.cards)
         small = np.multiply.outer(self.cards - 1, cells) <= _MOST_CELLS - cells.sum()
-        small &= is_affordable(np.multiply.outer(self.cards, cells), noise, n)
+        small &= (np.multiply.outer(self.cards, cells) <= MOST_CLIQUE) & (noise < HOPELESS * UNIT * n)
         adjacent = np.zeros_like(self.reaches)
         for child, own in enumerate(self.parents):
             adjacent[list(own), child] = True
@@ -295,25 +257,30 @@ class GrowingGraph:
         return np.asarray(small & varied & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
 
     def noise(self, cost: Amount) -> IntArray:
-        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child)."""
-        share = np.multiply.outer(1 - 1 / self.cards, self._family_products(1 - 1 / self.cards))
-        numbers = np.multiply.outer(self.cards - 1, self._family_products(self.cards - 1))
-        cells = np.multiply.outer(self.cards, self._family_products(self.cards))
-        return _l1_noise(_variances(share, len(self.cards), cost), numbers, cells)
+        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child).
+
+        All columns' tables share the cost. The variance is that of a residual, or of a cell at an epsilon.
+        """
+        tables = len(self.cards)
+        numbers, cells = (np.multiply.outer(own, self._family_products(own)) for own in (self.cards - 1, self.cards))
+        if isinstance(cost, Rho):
+            share = 1 - 1 / self.cards
+            variance = tables * np.multiply.outer(share, self._family_products(share)) / float(cost.value)
+        else:
+            variance = np.full(cells.shape, 2 * (2 * tables / float(cost)) ** 2)
+        error = np.sqrt(2 / math.pi * variance * numbers * cells)
+        return np.rint(np.minimum(_KEPT * UNIT * error, 2.0**61)).astype(np.int64)
 
     def _family_products(self, factors: AnyArray) -> AnyArray:
         """Return the product of the factors (d,) of every column and its parents: (d,)."""
         return np.array([factors[[*own, child]].prod() for child, own in enumerate(self.parents)])
 
 
-def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n: int) -> tuple[IntArray, IntArray]:
-    """Return the candidates of a round, parents and children that are open (d,); none if the round is hopeless."""
+def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n: int) -> Candidates | None:
+    """Return the candidates of a round, parents and children that are open (d,); None if the round is hopeless."""
     allowed = graph.candidates(most_parents=plan.most_parents, noise=graph.noise(plan.of_tables), n=n)
     parent, child = np.nonzero(allowed & is_open)
-    cost = plan.parent_cost(len(graph.cards))
-    if not parent.size or is_hopeless(_score_of_nothing(len(parent), cost, _MARGIN_OF_PARENTS), n):
-        return parent[:0], child[:0]
-    return parent, child
+    return _hopeful(parent, child, plan.parent_cost(len(graph.cards)), _MARGIN_OF_PARENTS, n)
 
 
 def chosen_parents(
@@ -323,17 +290,14 @@ def chosen_parents(
 
     A node gets at most one more parent. An arrow that would make the cliques too large is not added, but is paid for.
     """
-    columns = len(graph.cards)
-    is_open, cost = np.ones(columns, dtype=bool), plan.parent_cost(columns)
-    for _ in range(plan.rounds(columns)):
-        parent, child = open_pairs(graph, plan, is_open, n=n)
-        if not parent.size:
+    is_open = np.ones(len(graph.cards), dtype=bool)
+    for _ in range(plan.rounds(len(graph.cards))):
+        among = open_pairs(graph, plan, is_open, n=n)
+        if among is None:
             return
-        least = _score_of_nothing(len(parent), cost, _MARGIN_OF_PARENTS)
-        pair = choose(Candidates(parent, child, least, cost))
+        pair = choose(among)
+        graph, is_taken = graph.taking(*pair) if pair else (graph, True)
+        yield graph, PairChoice("parents", pair, len(among.first), among.cost, is_taken)
         if pair is None:
-            yield graph, PairChoice("parents", None, len(parent), cost)
             return
-        graph, is_taken = graph.taking(*pair)
         is_open[pair[1]] = not is_taken
-        yield graph, PairChoice("parents", pair, len(parent), cost, is_taken)

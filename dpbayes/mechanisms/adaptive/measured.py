@@ -30,6 +30,9 @@ _TRIES = 24
 _CLOSE = Fraction(999, 1000)
 """The search ends at a level that uses this share of the limit."""
 
+_OF_TARGET = 2.0
+"""The factor for the precision of tables with the target."""
+
 _SINGLE, _SINGLE_OF_MANY = 3.0, 0.7
 """The factor for the precision of single columns, because every pair of columns depends on them: the second number is
 in units of the root of the number of columns."""
@@ -64,8 +67,13 @@ class MeasuredNumbers:
         """Return the measurements of the sets of another network over the same columns; new sets are not measured."""
         if network == self.network:
             return self
-        of_sets, numbers = _residuals_within(self.network, network, self.of_sets, self.numbers)
-        return replace(self, network=network, of_sets=of_sets, numbers=numbers)
+        places = {member: place for place, member in enumerate(self.network.closure.members)}
+        of = [places.get(member, -1) for member in network.closure.members]
+        parts = np.split(self.numbers, np.cumsum(self.network.residuals.sizes)[:-1])
+        sizes = network.residuals.sizes.tolist()
+        numbers = [parts[k] if k >= 0 else np.zeros(size) for k, size in zip(of, sizes, strict=True)]
+        of_sets = np.append(self.of_sets, 0)[of]  # the last place is that of new sets
+        return replace(self, network=network, of_sets=of_sets, numbers=np.concatenate(numbers))
 
     @property
     def tables(self) -> FloatArray:
@@ -77,11 +85,6 @@ class MeasuredNumbers:
 class MeasuredResiduals(MeasuredNumbers):
     """Residuals measured under a rho: `of_sets` are the whole prices, one for each set."""
 
-    @property
-    def prices(self) -> IntArray:
-        """The sums of all prices so far (M,)."""
-        return self.of_sets
-
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the whole residuals of the sets with a price (M,), with noise: the only step that counts records."""
         whole = self.network.residuals.whole(count(self.network, data).values)
@@ -91,13 +94,13 @@ class MeasuredResiduals(MeasuredNumbers):
         """Return the state after one more measurement, combined by precision. Errors: InputError."""
         residuals, taken = self.network.residuals, self._taken(prices)
         _require_as_many(integers, taken)
-        if np.any(((self.prices + prices) > 0)[1:] != (residuals.sizes > 0)[1:]):
+        if np.any(((self.of_sets + prices) > 0)[1:] != (residuals.sizes > 0)[1:]):
             raise InputError("Each set with free numbers needs a price above 0. All other sets need the price 0.")
-        new, old = prices[residuals.set_of_number[taken]], self.prices[residuals.set_of_number[taken]]
+        new, old = prices[residuals.set_of_number[taken]], self.of_sets[residuals.set_of_number[taken]]
         results = np.array(integers, dtype=np.float64) / residuals.lengths[taken]
         numbers = self.numbers.copy()
         numbers[taken] = (old * numbers[taken] + new * results) / (old + new)
-        return replace(self, of_sets=self.prices + prices, numbers=numbers)
+        return replace(self, of_sets=self.of_sets + prices, numbers=numbers)
 
     def moves(self, prices: IntArray) -> list[Amount]:
         """Return the rho of a move by one: p_A R_A / (2 S L^2), L the length of the number."""
@@ -119,14 +122,14 @@ class MeasuredResiduals(MeasuredNumbers):
     @cached_property
     def cost(self) -> Fraction:
         """The rho of all measurements together, for the worst record."""
-        return charged(self.network, self.prices, self.unit)
+        return charged(self.network, self.of_sets, self.unit)
 
     @property
     def variances(self) -> FloatArray:
         """s_A of every set, 0 for the empty set and for sets without numbers: (M,)."""
-        cells, has = self.network.residuals.cells, self.prices > 0
+        cells, has = self.network.residuals.cells, self.of_sets > 0
         variances = np.zeros(len(cells))
-        variances[has] = self.unit / (self.prices[has] * cells[has])
+        variances[has] = self.unit / (self.of_sets[has] * cells[has])
         return variances
 
 
@@ -134,23 +137,6 @@ def _require_as_many(integers: Sequence[int], taken: IntArray) -> None:
     """Require one integer for each number with a price. Errors: InputError."""
     if len(integers) != len(taken):
         raise InputError(f"A measurement has {len(integers):,} integers; its prices need {len(taken):,}.")
-
-
-def _residuals_within(
-    network: Network, other: Network, of_sets: AnyArray, numbers: FloatArray
-) -> tuple[AnyArray, FloatArray]:
-    """Return the values of sets (M,) and residuals (R,) of a network for another network; new sets have 0."""
-    own, residuals = network.residuals, other.residuals
-    places = {member: place for place, member in enumerate(network.closure.members)}
-    of = np.array([places.get(member, -1) for member in other.closure.members])
-    within = (
-        np.arange(int(residuals.sizes.sum())) - (np.cumsum(residuals.sizes) - residuals.sizes)[residuals.set_of_number]
-    )
-    first = (np.cumsum(own.sizes) - own.sizes)[of]
-    sets = residuals.set_of_number
-    is_old = of[sets] >= 0
-    other_numbers = np.where(is_old, numbers[np.where(is_old, first[sets] + within, 0)], 0.0)
-    return np.where(of >= 0, of_sets[of], 0), other_numbers
 
 
 def charged(network: Network, prices: IntArray, unit: int) -> Fraction:
@@ -161,8 +147,8 @@ def charged(network: Network, prices: IntArray, unit: int) -> Fraction:
 # The prices of a stage
 
 
-def wanted_precisions(network: Network) -> FloatArray:
-    """Return the wanted 1/s_A (M,) up to a common factor."""
+def wanted_precisions(network: Network, target: str = "") -> FloatArray:
+    """Return the wanted 1/s_A (M,) up to a common factor, larger for sets with the target, if any."""
     residuals = network.residuals
     values = residuals.cell_values(np.ones(len(network.names)))
     has_numbers = residuals.shares > 0
@@ -171,6 +157,8 @@ def wanted_precisions(network: Network) -> FloatArray:
     nodes = np.array([member.bit_count() for member in network.closure.members])
     wanted[nodes == 1] *= max(_SINGLE, _SINGLE_OF_MANY * math.sqrt(len(network.names)))
     wanted[0] = 0.0
+    if target:
+        wanted[[member >> network.index(target) & 1 == 1 for member in network.closure.members]] *= _OF_TARGET
     return wanted
 
 
@@ -180,13 +168,11 @@ def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction)
     Every set without a price gets one. Errors: InputError if the limit is too small for this.
     """
     relative = wanted / measured.network.residuals.cells
-    if not relative.any():
-        return np.zeros(len(relative), dtype=np.int64)
-    missing = (relative > 0) & (measured.prices == 0)
+    missing = (relative > 0) & (measured.of_sets == 0)
 
     def at(level: float) -> tuple[IntArray, Fraction]:
-        prices = np.maximum(_rounded_down(level * relative - measured.prices), missing)
-        return prices, charged(measured.network, measured.prices + prices, measured.unit)
+        prices = np.maximum(_rounded_down(level * relative - measured.of_sets), missing)
+        return prices, charged(measured.network, measured.of_sets + prices, measured.unit)
 
     # The charge of the worst record is at least the average charge, in which a set counts its price times its numbers.
     level = float(limit) * measured.unit / float(relative @ measured.network.residuals.sizes)
@@ -227,7 +213,7 @@ class MeasuredTables(MeasuredNumbers):
     def noisy(self, data: Dataset, prices: IntArray, draws: Draws) -> tuple[int, ...]:
         """Return the counts of the families with a price (d,), with noise: the only step that counts records."""
         counts = count(self.network, data).values[self._taken(prices)]
-        return tuple(draws.noisy(counts, self.moves(prices)).tolist()) if len(counts) else ()
+        return tuple(draws.noisy(counts, self.moves(prices)).tolist())
 
     def with_results(self, prices: IntArray, integers: Sequence[int]) -> "MeasuredTables":
         """Return the state after one more measurement, combined by precision. Errors: InputError."""

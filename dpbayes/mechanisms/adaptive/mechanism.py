@@ -21,9 +21,8 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import drawn_release, guarantee_of
-from dpbayes.mechanisms.base import Prior, check_mechanism, public_facts, require_own_counts
+from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
-from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -68,7 +67,7 @@ class ReleasedModels:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdaptiveTables:
+class AdaptiveTables(OfCounts):
     """An adaptive release, simulated: its own graph and tables under one (epsilon, delta).
 
     A recipient computes P(child | parents) for every row of a given network by exact queries on the released model. The
@@ -87,12 +86,13 @@ class AdaptiveTables:
     named: ClassVar[str] = "adaptive release"
     colour: ClassVar[str] = INDIGO
     summary: ClassVar[str] = "Chooses graph and tables from the records, with δ > 0."
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = 1e-5
 
     def __post_init__(self) -> None:
-        check_mechanism(self)
+        super().__post_init__()
         _ = self.plan
 
     @property
@@ -109,14 +109,9 @@ class AdaptiveTables:
         return plan_for(self.epsilon, self.delta)
 
     @property
-    def claimed(self) -> Guarantee:
+    def certified(self) -> Guarantee:
         """(epsilon, delta) with the rho that gives both: for the graph and all tables together."""
         return guarantee_of(self.plan)
-
-    @property
-    def certified(self) -> Guarantee:
-        """The same; `dpbayes.mechanisms.adaptive.process` has the proof."""
-        return self.claimed
 
     def statistic(self, data: Dataset) -> CountedRecords:
         """Return the records of the network's columns with their counts. Errors: InputError, also those of `count`."""
@@ -126,11 +121,8 @@ class AdaptiveTables:
         require_feasible(records.states, records.n)
         return CountedRecords(network, counts.values, counts.n, records)
 
-    def simulate(
-        self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...] = ()
-    ) -> Release[ReleasedModels]:
+    def outcome_for(self, statistic: Counts, rng: np.random.Generator, size: tuple[int, ...]) -> ReleasedModels:
         """Simulate releases one after another, (*size,) with at most one axis. Errors: InputError without records."""
-        require_own_counts(self.prior, statistic)
         if not isinstance(statistic, CountedRecords):
             raise InputError(
                 "An adaptive release needs the records of a table, and this computation has only counts. Choose "
@@ -142,8 +134,7 @@ class AdaptiveTables:
             release = drawn_release(self.plan, statistic.records, draws)
             models.append((release.network, release.probabilities))
         probabilities = np.stack([conditionals(network, *model) for model in models])
-        outcome = ReleasedModels(tuple(models), probabilities if size else probabilities[0])
-        return Release(outcome, self.certified, self.label, public_facts(self, statistic, "epsilon", "delta"))
+        return ReleasedModels(tuple(models), probabilities if size else probabilities[0])
 
 
 def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArray:
@@ -151,13 +142,7 @@ def conditionals(network: Network, model: Network, cpts: FloatArray) -> FloatArr
 
     Errors: InputError where the released graph is too dense for exact queries.
     """
-    values = np.empty(network.cell_count)
     families = [tuple(model.index(network.names[member]) for member in family) for family in network.families]
-    for node, tables in enumerate(joint_probabilities(model, cpts[None], *families)):
-        joint = tables.reshape(-1, int(network.cards[node]))
-        total = joint.sum(axis=1, keepdims=True)
-        uniform = np.full_like(joint, 1 / joint.shape[1])
-        values[network.cell_offsets[node] : network.cell_offsets[node + 1]] = np.divide(
-            joint, total, out=uniform, where=total > 0
-        ).ravel()
-    return values
+    joint = np.concatenate([table.ravel() for table in joint_probabilities(model, cpts[None], *families)])
+    joint = np.where(network.over_cells(network.row_sums(joint)) > 0, joint, 1.0)
+    return np.asarray(joint / network.over_cells(network.row_sums(joint)))

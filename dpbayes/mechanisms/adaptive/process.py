@@ -23,15 +23,12 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_parents,
     chosen_partners,
     drawn_by_scores,
-    is_affordable,
     noise_of_columns,
     open_pairs,
     pair_counts,
-    pair_noise,
     pair_scores,
     rooted,
     state_starts,
-    whole_expected,
 )
 from dpbayes.mechanisms.adaptive.draws import Draws
 from dpbayes.mechanisms.adaptive.measured import (
@@ -52,10 +49,6 @@ MOST_STATES = 8192
 
 _PRICES = 1 << 42
 """About the sum of the prices at the whole budget: prices are fine, and sums fit the machine's whole numbers."""
-
-
-_OF_TARGET = 2.0
-"""The factor for the precision of tables with the target."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +127,10 @@ class _Curator:
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
         """Return the course after measuring a network so that all measurements together cost at most the limit."""
         before = process.measured_over(parents)
-        prices = _prices(before, limit, self.target)
+        if isinstance(before, MeasuredTables):
+            prices = table_prices(before, limit)
+        else:
+            prices = new_prices(before, wanted_precisions(before.network, self.target), limit)
         integers = before.noisy(self.data, prices, self.draws)
         return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
 
@@ -144,7 +140,7 @@ class _Curator:
         `expected` returns what was released of all pairs of states (R, R), and the noise to expect (d, d).
         """
         model, noise = expected()
-        scores = pair_scores(self.counts, whole_expected(self.data.n * model), state_starts(self.data))
+        scores = pair_scores(self.counts, self.data.n * model, state_starts(self.data))
         return drawn_by_scores(scores - noise, self.draws)
 
 
@@ -159,36 +155,22 @@ def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
 
 
 def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
-    """Return the course of all stages from its start on, with the steps of a source."""
-    columns = len(process.measured.network.names)
+    """Return the course of all stages from its start on, with the steps of a source.
+
+    A release under a pure epsilon ends with the pairs if no parent can be chosen.
+    """
+    columns, n = len(process.measured.network.names), process.measured.n
     process = source.measured("columns", process, ((),) * columns, plan.columns_limit(columns))
     process, graph = _with_forest(plan, process, source)
-    is_last = _ends_with_pairs(plan, graph, process.measured.n)
+    is_last = not plan.delta and open_pairs(graph, plan, np.ones(columns, dtype=bool), n=n) is None
     limit = plan.total - process.choices if is_last else plan.pairs * plan.total
     process = source.measured("pairs", process, graph.parents, limit)
     return process if is_last else _with_parents(plan, process, graph, source)
 
 
-def _prices(measured: Measured, limit: Fraction, target: str) -> IntArray:
-    if isinstance(measured, MeasuredTables):
-        return table_prices(measured, limit)
-    wanted, network = wanted_precisions(measured.network), measured.network
-    if target:
-        wanted[[member >> network.index(target) & 1 == 1 for member in network.closure.members]] *= _OF_TARGET
-    return new_prices(measured, wanted, limit)
-
-
 def most_steps(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices and measurements of a release."""
     return columns + 2 + PARTNERS + plan.batches * (plan.rounds(columns) + 1)
-
-
-def _ends_with_pairs(plan: AdaptivePlan, graph: GrowingGraph, n: int) -> bool:
-    """Return whether a release under a pure epsilon ends after the forest: no parent can be chosen."""
-    if plan.measure is PrivacyMeasure.RHO:
-        return False
-    parents, _ = open_pairs(graph, plan, np.ones(len(graph.cards), dtype=bool), n=n)
-    return not parents.size
 
 
 def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
@@ -205,7 +187,8 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
 def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple[Process, GrowingGraph]:
     measured, cards = process.measured, process.measured.network.cards
 
-    noise = pair_noise(cards, tables=len(cards), cost=plan.of_tables)
+    alone = GrowingGraph.of(((),) * len(cards), cards)
+    noise = alone.noise(plan.of_tables)
 
     def expected() -> tuple[FloatArray, IntArray]:
         margins = column_distributions(measured)
@@ -213,8 +196,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
 
     pairs: list[tuple[int, int]] = []
     choose = source.choosing("forest", expected)
-    allowed = is_affordable(np.outer(cards, cards), noise, measured.n) & np.outer(cards > 1, cards > 1)
-    np.fill_diagonal(allowed, val=False)
+    allowed = alone.candidates(most_parents=1, noise=noise, n=measured.n)
     forest = chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards)), pairs=pairs)
     if plan.target:  # the forest begins after the last choice of the target
         target, cost = measured.network.index(plan.target), plan.partner_cost(len(cards))

@@ -23,7 +23,6 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import even_records
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
@@ -86,11 +85,6 @@ class AdaptiveRelease:
         """(epsilon, delta) with the rho that gives both, or a pure epsilon: for the graph and all tables together."""
         return guarantee_of(self.plan)
 
-    @property
-    def spent(self) -> Fraction:
-        """The rho or epsilon of all prices and choices that the release states; the guarantee is that of the plan."""
-        return self.process.cost
-
     @cached_property
     def tables(self) -> Release[ReleasedPosterior]:
         """The tables with their noise model, as a release. The prior of every cell is 1/2.
@@ -102,10 +96,6 @@ class AdaptiveRelease:
         outcome = ReleasedPosterior(prior, self.measured.tables, noise)
         public = {"n": self.measured.n, "epsilon": float(self.plan.epsilon), "delta": float(self.plan.delta)}
         return Release(outcome, self.guarantee, "Adaptive release", public, self.is_simulated)
-
-    def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
-        """Return the noise-aware posterior of the CPTs (K,). Errors: those of `Release.noise_aware`."""
-        return self.tables.noise_aware(points=points)
 
     @cached_property
     def probabilities(self) -> FloatArray:

@@ -11,7 +11,7 @@ from scipy import special, stats
 import dpbayes as dp
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.adaptive import choices, draws, process
+from dpbayes.mechanisms.adaptive import draws, process
 from dpbayes.mechanisms.adaptive.choices import SENSITIVITY
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, confirmed_choice, confirmed_noise
 from dpbayes.mechanisms.adaptive.measured import MeasuredTables, measurable, table_prices
@@ -21,24 +21,12 @@ from dpbayes.mechanisms.adaptive.release import drawn_release
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from tests.conftest import thorough
-from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, require_independent_results
-from tests.mechanisms.adaptive.test_privacy import CARDS, neighbours, tables
+from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost
+from tests.mechanisms.adaptive.test_privacy import CARDS, neighbours
 
 PLAN = replace(plan_for(Fraction(4), Fraction(0)), most_parents=2, batches=2)
 SHORT = replace(PLAN, batches=1, most_parents=1)
 CERTAINTY = 1e-9
-
-
-@pytest.fixture
-def _no_stage_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With so few records every stage would be hopeless; here all choices are made."""
-    monkeypatch.setattr(choices, "HOPELESS", math.inf)
-
-
-@pytest.fixture(scope="module")
-def asia() -> Dataset:
-    network, probabilities = dp.load_named("asia")
-    return dp.sample_dataset(network, probabilities, 5000, np.random.default_rng(1))
 
 
 # The whole process by enumeration
@@ -119,11 +107,6 @@ def test_broken_variants_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert any(largest_loss(PLAN, pair) > 4 for pair in pairs[:6])
 
 
-@pytest.mark.usefixtures("_no_stage_is_left_out")
-def test_nothing_but_the_two_draws_sees_the_records() -> None:
-    require_independent_results(PLAN, tables((2, 3), 2)[:5], paths=4)
-
-
 # The parts
 
 
@@ -201,9 +184,9 @@ def test_a_pure_release_has_a_pure_guarantee(asia: Dataset) -> None:
     release = drawn_release(plan_for(2, 0), asia.take(slice(0, 500)), OpenDPDraws())
     assert str(release.guarantee) == "ε = 2"
     assert release.guarantee.delta == 0
-    assert release.plan.total == 2 >= release.spent > Fraction(19, 10)
+    assert release.plan.total == 2 >= release.process.cost > Fraction(19, 10)
     assert not release.is_simulated
-    posterior = release.noise_aware(points=64)
+    posterior = release.tables.noise_aware(points=64)
     np.testing.assert_allclose(release.network.row_sums(posterior.mean), 1)
 
 

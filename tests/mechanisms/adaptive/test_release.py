@@ -36,12 +36,6 @@ from dpbayes.posteriors.answers import assumed_independence
 CERTAINTY = 1e-9
 
 
-@pytest.fixture(scope="module")
-def asia() -> Dataset:
-    network, probabilities = dp.load_named("asia")
-    return dp.sample_dataset(network, probabilities, 5000, np.random.default_rng(1))
-
-
 def simulated(table: Dataset, epsilon: float, seed: int = 1) -> AdaptiveRelease:
     return dp.simulate_adaptive(table, epsilon=epsilon, delta=1e-5, rng=np.random.default_rng(seed))
 
@@ -68,7 +62,7 @@ def test_an_answer_has_an_interval_only_where_a_released_table_joins_its_columns
     """For every pair of columns and every posterior; the graph of a given network adds no doubt."""
     release = simulated(asia, 1)
     names = release.network.names
-    laws = [release.noise_aware(points=8), release.tables.posterior, release.tables.joint_noise_aware()]
+    laws = [release.tables.noise_aware(points=8), release.tables.posterior, release.tables.joint_noise_aware()]
     pairs = [(one, other) for k, one in enumerate(names) for other in names[k + 1 :]]
     for law in laws:
         answers = {pair: law.query(pair[0], {pair[1]: "yes"}, interval=0.95) for pair in pairs}
@@ -105,7 +99,7 @@ def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
     release = simulated(asia, 1)
     assert Fraction(release.guarantee.rho) >= release.plan.rho
     assert zcdp_epsilon(float(release.plan.rho), delta=1e-5) <= 1
-    assert Fraction(99, 100) * release.plan.rho <= release.spent <= release.plan.rho
+    assert Fraction(99, 100) * release.plan.rho <= release.process.cost <= release.plan.rho
 
 
 def test_a_large_epsilon_rebuilds_the_table(asia: Dataset) -> None:
@@ -135,7 +129,7 @@ def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(a
     first, second = (drawn_release(plan_for(2, "0.00001"), asia.take(slice(0, 500)), OpenDPDraws()) for _ in range(2))
     assert not first.is_simulated
     assert str(first.guarantee) == "ε = 2, δ = 0.00001"
-    assert first.spent <= first.plan.rho
+    assert first.process.cost <= first.plan.rho
     assert not np.array_equal(first.measured.numbers[1:9], second.measured.numbers[1:9])
     assert pair_errors(asia, first).mean() < 0.3
 
@@ -186,7 +180,7 @@ def test_a_stage_without_a_chance_is_left_out_and_costs_nothing(asia: Dataset) -
     release = simulated(asia.take(slice(0, 50)), 0.1)
     assert {event.stage for event in release.process.events} == {"columns", "pairs", "families"}
     assert release.process.choices == 0
-    assert release.spent > Fraction(99, 100) * release.plan.rho
+    assert release.process.cost > Fraction(99, 100) * release.plan.rho
     assert not release.network.edges
     assert simulated(asia, 1).process.choices > 0
 
