@@ -27,12 +27,7 @@ from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
-from dpbayes.ui.widgets.from_python import (
-    FACE,
-    counts_in_python,
-    mechanism_in_python,
-    program,
-)
+from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, value_in_python
 from tests.pages.conftest import boards, fine, frame_of, open_page, page_headline, plain
 from tests.releases.made import COLUMNS, counts, opened, request_with, written
 
@@ -200,7 +195,7 @@ def test_every_mechanism_is_made_again() -> None:
             given = {name: value for name, value in values.items() if name in parameters_of(kind)}
             mechanism: Any = kind(prior=dp.Dirichlets.symmetric(network, prior), **given)
             names: dict[str, Any] = {"network": network}
-            exec(program(FACE, mechanism_in_python(mechanism)), names)
+            exec(program(FACE, value_in_python("mechanism", mechanism)), names)
             again = names["mechanism"]
             assert type(again) is kind
             assert [getattr(again, name) for name in parameters_of(kind)] == [

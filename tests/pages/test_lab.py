@@ -7,7 +7,7 @@ from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
-from tests.pages.screen import boards, captions, fine, open_page, sentences, settings_of
+from tests.pages.screen import boards, fine, open_page, sentences, settings_of
 
 PAGE = "pages/lab.py"
 FEW = {
@@ -47,13 +47,6 @@ def test_every_experiment_has_its_board_in_both_seats(experiment, seat):
         (frame,) = board["shown"][board["value"]]
         assert frame["headline"]
         assert set(frame["figures"]) == {panel["key"] for panel in board["panels"]}
-
-
-def test_the_select_opens_another_experiment():
-    at = opened(Experiment.DIE)
-    fine(at.selectbox(key="parameter.lab.experiment").set_value(Experiment.REGRESSION).run())
-    assert settings_of(at).options("lab").experiment is Experiment.REGRESSION
-    assert [board["name"] for board in boards(at)] == ["regression"]
 
 
 def test_options_are_those_of_the_experiments():
@@ -111,7 +104,6 @@ def test_of_a_small_table_all_records_but_one_train(training):
     plan = accuracy_plan(Chosen(settings_of(at)))
     assert (plan.training, plan.testing) == (199, 1)
     assert not sentences(at)
-    assert any("200 records, of which 199" in caption for caption in captions(at))
 
 
 def test_a_missing_network_is_said_once_beside_the_select_of_experiments():
@@ -120,7 +112,7 @@ def test_a_missing_network_is_said_once_beside_the_select_of_experiments():
     assert not boards(at)
     fine(at.selectbox(key="parameter.lab.experiment").set_value(Experiment.DIE).run())
     assert not sentences(at)
-    assert len(boards(at)) == 1
+    assert [board["name"] for board in boards(at)] == NAMES[Experiment.DIE]
 
 
 def test_a_die_with_too_many_candidates_is_one_sentence():

@@ -25,7 +25,7 @@ from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.from_python import FACE, counts_in_python, mechanism_in_python, program, show_python
+from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, show_python, value_in_python
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
 NO_ARROWS = (
@@ -106,7 +106,7 @@ def python_of(chosen: Chosen) -> str:
         FACE,
         counts_in_python(chosen),
         f"question = dp.Question(network, {asks})",
-        mechanism_in_python(chosen.mechanism),
+        value_in_python("mechanism", chosen.mechanism),
         "board = dp.explore(",
         f"    data, network, question, mechanism=mechanism, seat={chosen.settings.seat.value!r}, seed={chosen.seed!r}",
         ")",

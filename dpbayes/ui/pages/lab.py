@@ -9,7 +9,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import many, shortest, typed
+from dpbayes.base.text import shortest, typed
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -193,10 +193,6 @@ def _accuracy_board(chosen: Chosen) -> None:
     if _scene(chosen) is not chosen.options("accuracy").scene:
         st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
-    if plan.training < chosen.parameter("accuracy.training", 1):
-        st.caption(
-            f"The table has {many(plan.records, 'record')}, of which {plan.training:,} can be used for training."
-        )
     inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
     _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
 
@@ -218,15 +214,14 @@ def _regression_board(chosen: Chosen) -> None:
     scenario = replace(options, precision=RegressionScenario.precision)  # the slider of the board
     value, records = typed(options.precision), scenario.records.value
     read = None if scenario.records is Records.SYNTHETIC else shipped_regression
-    if chosen.is_curator or read is None:
-        key = (scenario, settings.seed, settings.data_seed)
-        inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, read))
-        python = board_in_python(regression, inputs, value)
-        _show("regression", key, regression, inputs, value, python=python, records=records)
-    else:
-        n, columns = read("fulton")[0].features.shape
-        price = RegressionPrice(scenario, n, columns)
-        _show("regression", (scenario, n), regression, price, value, records=records)
+    if read is not None and not chosen.is_curator:
+        price = RegressionPrice(scenario, *read("fulton")[0].features.shape)
+        _show("regression", scenario, regression, price, value, records=records)
+        return
+    key = (scenario, settings.seed, settings.data_seed)
+    inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, read))
+    python = board_in_python(regression, inputs, value)
+    _show("regression", key, regression, inputs, value, python=python, records=records)
 
 
 # Posterior sampling

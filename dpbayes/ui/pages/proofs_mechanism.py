@@ -31,7 +31,7 @@ from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
-from dpbayes.ui.widgets.from_python import FACE, mechanism_in_python, network_in_python, program, show_python
+from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, show_python, value_in_python
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
 
 SIZES = ("n", "features")
@@ -344,4 +344,4 @@ def python_of(audited: Audited, *, is_network: bool) -> str:
     network = [network_in_python(audited.mechanism.prior.network)] if is_network else []
     sizes = ", ".join(f"{name}={size!r}" for name, size in audited.sizes.items())
     report = f"report = dp.audit_report(mechanism, {sizes}, epsilons=[])"
-    return program(FACE, *network, mechanism_in_python(audited.mechanism), report, "print(report.needed)")
+    return program(FACE, *network, value_in_python("mechanism", audited.mechanism), report, "print(report.needed)")

@@ -152,13 +152,8 @@ def counts_in_python(chosen: Chosen) -> str:
 # Mechanisms and other values
 
 
-def mechanism_in_python(mechanism: object) -> str:
-    """Return the code that creates a mechanism, as `mechanism`; a mechanism for a network uses `network`."""
-    return value_in_python("mechanism", mechanism)
-
-
 def value_in_python(name: str, value: object) -> str:
-    """Return the code that assigns a value of frozen dataclasses, enums and numbers to a name."""
+    """Return the code that assigns a value of frozen dataclasses, enums and numbers to a name; it uses `network`."""
     imports: dict[str, None] = {}
     assignment = f"{name} = {_expression(value, imports)}"
     return "\n".join([*imports, assignment])
