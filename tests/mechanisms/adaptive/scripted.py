@@ -10,9 +10,6 @@ from scipy import special
 from dpbayes.base.amounts import Amount, number_of
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms.adaptive.draws import choice_scale
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
-from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.model.dataset import Dataset
 
 
 @dataclass(eq=False)
@@ -73,16 +70,3 @@ def measured_cost(one: Scripted, other: Scripted, *, power: int) -> Fraction:
         for a, b, cost in zip(values, others, costs, strict=True):
             total += abs(int(a) - int(b)) ** power * number_of(cost)
     return total
-
-
-def require_independent_results(plan: AdaptivePlan, tables: Sequence[Dataset], *, paths: int) -> None:
-    """Require the same released numbers for all tables, on some paths of choices."""
-    first, *rest = tables
-    for path in [path for path, _ in every_path(lambda draws: carried_out(plan, first, draws), 0)][:paths]:
-        expected = carried_out(plan, first, Scripted(path))
-        for table in rest:
-            other = carried_out(plan, table, Scripted(path))
-            assert other.events == expected.events
-            assert other.measured.network == expected.measured.network
-            np.testing.assert_array_equal(other.measured.numbers, expected.measured.numbers)
-            np.testing.assert_array_equal(other.measured.variances, expected.measured.variances)
