@@ -26,9 +26,6 @@ MAX_STATES = 256
 MAX_CELLS = 1_000_000
 """Most CPT cells of one network, so that 200 posterior draws stay within a machine's memory."""
 
-MOST_PLANS = 128
-"""Queries whose order of work a network keeps: one for each target and set of given nodes."""
-
 BINARY = ("no", "yes")
 _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
 
@@ -225,7 +222,7 @@ class Network:
     @cached_property
     def plans(self) -> Memo:
         """The cached elimination orders of queries."""
-        return Memo(most=MOST_PLANS)
+        return Memo()
 
     @cached_property
     def gaussian_design(self) -> NoiseDesign:

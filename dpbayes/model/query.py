@@ -119,27 +119,12 @@ def places_of(network: Network, target: str, evidence: Mapping[str, object]) -> 
 
 
 def place_of(network: Network, name: str, state: object) -> int:
-    """Return the index of a node's state, whose text counts: True is "True". Errors: InputError that lists the states.
-
-    For a number, the message proposes its bin.
-    """
+    """Return the index of a node's state, whose text counts: True is "True". Errors: InputError with the states."""
     states, text = network.states[network.index(name)], str(state)
     if text not in states:
-        bins = (f" Write {brief(one)}, which contains {brief(text)}." for one in states if _is_in_bin(text, one))
         listed = ", ".join(map(brief, states[:8]))
-        raise InputError(f"{brief(name)} has no state {brief(text)}; it has {listed}.{next(bins, '')}")
+        raise InputError(f"{brief(name)} has no state {brief(text)}; it has {listed}.")
     return states.index(text)
-
-
-def _is_in_bin(number: str, state: str) -> bool:
-    """Whether a state, such as "30 to < 50", is a bin that contains a number."""
-    low, below, high = state.partition("< ")
-    low = low.removesuffix(" to ")
-    try:
-        is_above = float(low.removeprefix(">= ") or "-inf") <= float(number)
-        return is_above and (float(number) < float(high) if below else low.startswith(">= "))
-    except ValueError:
-        return False
 
 
 def _plan(network: Network, aims: tuple[int, ...], observed: Iterable[int] = ()) -> "_Contraction":

@@ -129,7 +129,7 @@ def scaled(data: RegressionData, bounds: PublicBounds) -> ScaledRegression:
 class Moments:
     """The sufficient statistics of n records: X'X (..., d, d), X'y (..., d), y'y (...,); all that a sampler sees.
 
-    They add up: `whole - train` are the moments of the test records. Every member of a batch has the same n.
+    They are sums: `whole - train` are the moments of the test records. Every member of a batch has the same n.
     Errors: InputError for shapes that do not fit together, values that are not finite, and a negative n.
     """
 
@@ -152,9 +152,6 @@ class Moments:
     @property
     def d(self) -> int:
         return self.cross.shape[-1]
-
-    def __add__(self, other: "Moments") -> "Moments":
-        return Moments(self.gram + other.gram, self.cross + other.cross, self.square + other.square, self.n + other.n)
 
     def __sub__(self, other: "Moments") -> "Moments":
         return Moments(self.gram - other.gram, self.cross - other.cross, self.square - other.square, self.n - other.n)

@@ -205,14 +205,11 @@ class DeclaredColumn:
 def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
     """Return the columns in the order of a table's names. Errors: InputError unless exactly these are described."""
     by_name = {column.name: column for column in columns}
-    for name in by_name:
-        if name not in names:
-            raise InputError(f"The description has a column {brief(name)}, which the table does not have.")
-    for name in names:
-        if name not in by_name:
+    for name in (*by_name, *names):
+        if name not in by_name or name not in names:
             raise InputError(
-                f"The description lacks the table's column {brief(name)}; add it, at least as "
-                f'{json.dumps(name)}: {{"use": false}}.'
+                f"Only one of the description and the table has a column {brief(name)}. Describe all columns of the "
+                f'table, and no others, at least as {json.dumps(name)}: {{"use": false}}.'
             )
     return tuple(by_name[name] for name in names)
 

@@ -88,7 +88,7 @@ def naive_bayes(d: int) -> Network:
         >>> dp.naive_bayes(2).edges
         (('class', 'x1'), ('class', 'x2'))
     """
-    features = _numbered(whole_number("The number of features", d, low=1, high=MAX_FEATURES))
+    features = _nodes(d, "The number of features", MAX_FEATURES)
     return naive_bayes_over(dict.fromkeys(("class", *features), BINARY), "class")
 
 
@@ -150,7 +150,7 @@ def full(k: int) -> Network:
         >>> dp.full(3).edges
         (('x1', 'x2'), ('x1', 'x3'), ('x2', 'x3'))
     """
-    names = _numbered(whole_number("The number of nodes of a complete network", k, low=1, high=MAX_FULL))
+    names = _nodes(k, "The number of nodes of a complete network", MAX_FULL)
     return Network.from_edges(names, itertools.combinations(names, 2))
 
 
@@ -173,9 +173,5 @@ def empty(k: int) -> Network:
     return empty_over(dict.fromkeys(_nodes(k), BINARY))
 
 
-def _nodes(k: int) -> tuple[str, ...]:
-    return _numbered(whole_number("The number of nodes", k, low=1, high=MAX_NODES))
-
-
-def _numbered(k: int) -> tuple[str, ...]:
-    return tuple(f"x{i}" for i in range(1, k + 1))
+def _nodes(k: int, what: str = "The number of nodes", most: int = MAX_NODES) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(1, whole_number(what, k, low=1, high=most) + 1))

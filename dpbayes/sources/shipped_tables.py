@@ -99,8 +99,7 @@ def shipped_regression(key: str) -> tuple[RegressionData, PublicBounds]:
     if not bounds:
         raise InputError(f"The table {brief(key)} has no public bounds for a regression.")
     values = shipped_frame(key)[list(bounds)].astype(float).to_numpy()
-    limits = {name: (low, high) for name, (low, high) in bounds.items()}
-    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), PublicBounds(limits)
+    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), PublicBounds(bounds)
 
 
 def _shipped(key: str) -> ShippedTable:

@@ -443,7 +443,7 @@ def test_a_meaning_is_what_explore_asks_about_and_is_saved(at: AppTest, download
 
 WRONG_DESCRIPTIONS: list[tuple[str | bytes, str]] = [
     (b"age,wet", "not JSON or TOML"),
-    (write_domains([DeclaredColumn("age")]), 'lacks the table\'s column "wet"'),
+    (write_domains([DeclaredColumn("age")]), 'Only one of the description and the table has a column "wet"'),
     (write_domains(map(DeclaredColumn, ("age", "wet", "<i>"))), 'has a column "<i>"'),
 ]
 

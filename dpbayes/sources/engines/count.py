@@ -39,15 +39,10 @@ LARGEST = 1.7976931348623157e308
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """The answer for a set of columns: the code of each combination in each column (rows, columns), and its records."""
+    """The answer for a set of columns: by column, the code of each combination (rows,), and its records."""
 
-    columns: tuple[str, ...]
-    codes: IntArray
+    codes: Mapping[str, IntArray]
     records: IntArray
-
-    def code(self, name: str) -> IntArray:
-        """Return the codes (rows,) of a column."""
-        return self.codes[:, self.columns.index(name)]
 
 
 def counts_in(connection: Backend, table: "ir.Table", network: Network, columns: Sequence[Column]) -> Counts:
@@ -68,9 +63,9 @@ def counts_in(connection: Backend, table: "ir.Table", network: Network, columns:
     values = np.zeros(network.cell_count, dtype=np.int64)
     for node, family in enumerate(network.families):
         names = [network.names[j] for j in family]
-        group = next(group for group in groups if set(names) <= set(group.columns))
+        group = next(group for group in groups if set(names) <= group.codes.keys())
         cards = [int(network.cards[j]) for j in family]
-        cells = np.ravel_multi_index([group.code(name) for name in names], cards)
+        cells = np.ravel_multi_index([group.codes[name] for name in names], cards)
         counted = np.bincount(cells, group.records, minlength=math.prod(cards))  # exact up to 2^53 records
         values[network.cell_offsets[node] : network.cell_offsets[node + 1]] = counted
     return Counts(network, values, int(groups[0].records.sum()))
@@ -203,14 +198,14 @@ def _coded(answer: "pa.Table", names: tuple[str, ...], columns: Mapping[str, Col
             f"Column {brief(names[most])} has too many different values, so most are not declared. Use cut points, or "
             "group its values in a view."
         )
-    codes = np.empty((answer.num_rows, len(names)), dtype=np.int64)
+    codes = {}
     for place, name in enumerate(names):
         column, texts = columns[name], answer[f"v{place}"]
         if isinstance(column, Cuts):
-            codes[:, place] = texts.cast(pa.int64()).fill_null(code_of_missing(column)).to_numpy()
+            codes[name] = texts.cast(pa.int64()).fill_null(code_of_missing(column)).to_numpy()
         else:
-            codes[:, place] = encoded(column, file_texts(texts, table[name].type()))
-    return Group(names, codes, answer["records"].to_numpy().astype(np.int64))
+            codes[name] = encoded(column, file_texts(texts, table[name].type()))
+    return Group(codes, answer["records"].to_numpy().astype(np.int64))
 
 
 def file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
@@ -227,8 +222,8 @@ def file_texts(texts: "pa.ChunkedArray", kind: Any) -> "pd.Series":
 def _refuse_undeclared(groups: Sequence[Group]) -> None:
     wrong: dict[str, int] = {}
     for group in groups:
-        for name in group.columns:
-            if records := int(group.records[group.code(name) == OUTSIDE].sum()):
+        for name, codes in group.codes.items():
+            if records := int(group.records[codes == OUTSIDE].sum()):
                 wrong[name] = records
     if wrong:
         listed = [f"{brief(name)} in {many(records, 'record')}" for name, records in list(wrong.items())[:3]]
@@ -245,7 +240,7 @@ def _require_one_state(groups: Sequence[Group]) -> None:
     """
     seen: dict[str, list[int]] = {}
     for group in groups:
-        for name in group.columns:
-            records = np.bincount(group.code(name), group.records).astype(np.int64).tolist()
+        for name, codes in group.codes.items():
+            records = np.bincount(codes, group.records).astype(np.int64).tolist()
             if seen.setdefault(name, records) != records or group.records.sum() != groups[0].records.sum():
                 raise InputError("The table changed during the count. Count it again.")

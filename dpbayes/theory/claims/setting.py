@@ -157,14 +157,9 @@ class Subject:
         return Dirichlets.symmetric(self.network, self.concentration)
 
     @property
-    def digest(self) -> str:
-        """A text that identifies the counts; empty without counts."""
-        return "" if self.counts is None else self.counts.digest
-
-    @property
     def key(self) -> tuple[Hashable, ...]:
         """A key that identifies this subject."""
-        return self.network, self.concentration, self.digest
+        return self.network, self.concentration, self.counts and self.counts.digest
 
     @property
     def required_counts(self) -> Counts:

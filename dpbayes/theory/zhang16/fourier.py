@@ -112,12 +112,11 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
 
 def _corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    closure, most = subject.network.closure, subject.network.odd_overlap.value
+    network, epsilon = subject.network, f"{at.epsilon[0]:g}"
     return f"""
-- **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(closure)}/{at.epsilon[0]:g} = {bound.stated}$ (in the paper times
+- **As stated**: $2|N_I|/\\epsilon = 2 \\cdot {len(network.closure)}/{epsilon} = {bound.stated}$ (in the paper times
   $2^{{-|I|/2}}$, which cancels when tables are rebuilt).
-- **Proved**: $2O/\\epsilon = 2 \\cdot {most}/{at.epsilon[0]:g} = {bound.proved}$; a record flips
-  $O = {most}$ coefficients at most.
+- **Proved**: $2O/\\epsilon = 2 \\cdot {network.odd_overlap.value}/{epsilon} = {bound.proved}$: a record flips $O$.
 """
 
 
