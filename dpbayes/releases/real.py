@@ -199,7 +199,7 @@ class RealRelease:
         if self.table is None:
             return records
         declared = self.table.select(name for name in self.table.names if name in records.names)
-        return declared.with_codes(records.select(declared.names).codes)
+        return replace(declared, codes=records.select(declared.names).codes)
 
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the document, which `load` reads.

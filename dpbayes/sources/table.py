@@ -93,10 +93,6 @@ class Table(Dataset):
             warnings.warn(remark, stacklevel=2)
         return cls(encoded.names, encoded.states, encoded.codes, columns, data.select(encoded.names).head(0))
 
-    def with_codes(self, codes: Codes) -> "Table":
-        """Return other records, such as synthetic ones, over the same columns."""
-        return replace(self, codes=codes)
-
     def select(self, names: Iterable[str]) -> "Table":
         """Return the table with these columns only, in this order."""
         part = super().select(names)

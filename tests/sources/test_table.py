@@ -1,6 +1,7 @@
 """A data frame goes in and comes out: declarations, texts of values, types, and the numbers within their bins."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,7 @@ def test_numbers_stand_for_missing_values(missing, state, codes, blank, back):
     (read,) = dp.read_domains(dp.write_domains(declared))
     assert read.domain == table.columns[0]
     if back is not None:
-        frame = table.with_codes(np.array([[2], [0]], dtype=np.uint8)).to_frame()
+        frame = replace(table, codes=np.array([[2], [0]], dtype=np.uint8)).to_frame()
         assert (frame["age"][0], frame["age"].dtype) == (back, np.int64)
 
 
@@ -123,7 +124,7 @@ def test_declared_missing_values_come_back_in_types_that_have_them():
     table = dp.Table.from_frame(
         pd.DataFrame({"a": [1, 2], "b": [True, False]}), {"a": [1, 2, None], "b": [True, False, None]}
     )
-    back = table.with_codes(np.array([[2, 2], [0, 0]], dtype=np.uint8)).to_frame()
+    back = replace(table, codes=np.array([[2, 2], [0, 0]], dtype=np.uint8)).to_frame()
     assert back.dtypes.astype(str).tolist() == ["Int64", "boolean"]
     assert back.isna().to_numpy().tolist() == [[True, True], [False, False]]
 

@@ -226,7 +226,8 @@ def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
         if name != "prior"
     )
     prior = 0.0 if inputs.axis.control == "bounds.prior" else subject.concentration
-    return bound, inputs.axis, fixed, subject.network, prior, subject.n, subject.digest, subject.seed
+    counts = subject.counts and subject.counts.digest
+    return bound, inputs.axis, fixed, subject.network, prior, subject.n, counts, subject.seed
 
 
 def _bound_board(chosen: Chosen, bound: BoundClaim) -> None:
