@@ -120,9 +120,10 @@ def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
         return f"Even the exact posterior predicts {target} no better than its majority class ({exact})."
     if method is None:
         return f"Without privacy, {target} is predicted correctly in {exact} of records."
-    place = numeral(study.plan.epsilons[study.place_of(epsilon)])
+    place = study.plan.epsilons[study.place_of(epsilon)]
+    start = f"ε = {numeral(place)}" if place == epsilon else f"At the nearest simulated ε = {numeral(place)}"
     best, name = share_text(numbers["best"]), method.called(study.plan.draws).removesuffix(" (proved)")
-    return f"ε = {place}: {name} predicts {target} correctly in {best} of records ({exact} without privacy)."
+    return f"{start}: {name} predicts {target} correctly in {best} of records ({exact} without privacy)."
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:

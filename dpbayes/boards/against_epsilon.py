@@ -222,6 +222,8 @@ PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", wi
 def _signs_text(shares: Mapping[str, float]) -> str:
     """Return the simulated shares of releases with a negative count as a sentence."""
     simulated = {name: share_text(share) for name, share in shares.items() if name not in (PROVED_SHARE.name,)}
+    if not any(shares[name] for name in simulated):
+        return "No release has a negative count."
     first, *others = (f"{share} of {name} releases" for name, share in simulated.items())
     return f"Negative counts in {' and '.join([first, *others])} are set to 0, which distorts answers."
 

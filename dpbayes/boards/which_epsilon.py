@@ -136,6 +136,8 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         notes.insert(0, belief_sentence(inputs.mechanism_at(epsilon).certified))
     caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons, tolerance)])
     headline = _headline(least, errors, tolerance)
+    if not inputs.tables.is_private:
+        headline = f"On planned tables, {headline[0].lower()}{headline[1:]}"
     return Frame(headline, {"errors": figure}, tuple(notes), {"errors": caption}, numbers)
 
 
@@ -160,7 +162,7 @@ def _about(inputs: ToleranceInputs) -> str:
     cost = (
         "No guarantee covers an ε that is chosen by looking at the table."
         if inputs.tables.is_private
-        else "No record is used, so this choice costs no privacy. Your table may need another ε."
+        else "No record is used, so this choice costs no privacy. Your table can need a much smaller ε, or a larger."
     )
     return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}. {cost}"
 

@@ -55,25 +55,27 @@ class TrueTable:
 
 @dataclass(frozen=True, eq=False)
 class PlannedTables:
-    """Tables that are sampled from public probabilities, which do not depend on any record.
+    """Tables that are sampled from probabilities that do not depend on any record.
 
     Attributes:
         network: The network.
-        probabilities: Its public probabilities (K,).
+        probabilities: Its probabilities (K,).
         n: The public number of records.
         seed: The seed of the tables.
+        source: What the probabilities are.
     """
 
     network: Network
     probabilities: FloatArray
     n: int
     seed: int = 1
+    source: str = "public probabilities"
     is_private: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
         """The tables in a sentence."""
-        return f"of tables of {many(self.n, 'record')} sampled from public probabilities"
+        return f"of tables of {many(self.n, 'record')} sampled from {self.source}"
 
     def of(self, releases: int) -> Counts:
         """Return the counts of a sampled table for each release: (releases, K)."""

@@ -18,6 +18,7 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     names_axis,
+    powers_axis,
     titled,
 )
 
@@ -159,14 +160,7 @@ def privacy_curve_figure(
     return figure_of(
         traces,
         x=titled(EPSILON_AXIS, range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
-        y=titled(
-            "δ(ε)",
-            type="log",
-            dtick=2 if floor < 1e-5 else 1,
-            range=[math.log10(floor), 0.15],
-            exponentformat="power",
-            automargin=True,
-        ),
+        y=powers_axis("δ(ε)", math.log10(floor), 0.15, automargin=True),
         height=380,
     )
 

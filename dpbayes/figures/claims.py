@@ -15,6 +15,7 @@ from dpbayes.figures.style import (
     figure_of,
     interval_bar,
     numerals,
+    powers_axis,
     titled,
 )
 
@@ -69,7 +70,8 @@ def bound_figure(
     texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.08))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
     across = _log(x_title, range=span, exponentformat="power" if span[0] < -5 else "none", **_steps(span))
-    up = _log(y_title, range=_span(curves), **_steps(_span(curves)))
+    low, high = _span(curves)
+    up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
     return figure_of(traces, x=across, y=up, height=460, annotations=[note for text in texts for note in _at(x, *text)])
 
 
@@ -78,7 +80,14 @@ def _at(x: FloatArray, y: FloatArray, text: str, share: float) -> list[Axis]:
     k = int(share * (len(x) - 1))
     if not _drawn(y[k]):
         return []
-    place = {"x": float(np.log10(x[k])), "y": float(np.log10(y[k])), "yanchor": "bottom", "font": {"size": 13}}
+    place = {
+        "x": float(np.log10(x[k])),
+        "y": float(np.log10(y[k])),
+        "yanchor": "bottom",
+        "yshift": 6,
+        "font": {"size": 13},
+    }
+    place |= {"xanchor": "right", "xshift": -6}
     return [place | {"text": text, "showarrow": False}]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbayes.base.libraries import extra
 from dpbayes.base.looks import BOUND, Look
-from dpbayes.base.text import near_one, numeral, share_text
+from dpbayes.base.text import near_one, numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 
 if TYPE_CHECKING:
@@ -211,6 +211,15 @@ def log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
 
 def _stop(step: int, power: int) -> str:
     return numeral(step * 10.0**power) if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
+
+
+def powers_axis(text: str, low: float, high: float, **more: Any) -> Axis:
+    """Return a logarithmic axis between two logarithms, with few powers of ten as texts of one size."""
+    step = max(1, math.ceil((high - low) / 6))
+    powers = range(math.ceil(low / step) * step, math.floor(high) + 1, step)
+    texts = [numeral(10.0**power) if -3 <= power <= 3 else power_of_ten(power) for power in powers]
+    shown = {"tickvals": [10.0**power for power in powers], "ticktext": texts}
+    return titled(text, type="log", range=[low, high], **shown, **more)
 
 
 def names_axis(text: str = "", **more: Any) -> Axis:

@@ -85,7 +85,7 @@ class AdaptiveTables(OfCounts):
     label: ClassVar[str] = "Adaptive"
     named: ClassVar[str] = "adaptive release"
     colour: ClassVar[str] = INDIGO
-    summary: ClassVar[str] = "Chooses graph and tables from the records, with δ > 0."
+    summary: ClassVar[str] = "Chooses graph and tables from the records."
     facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

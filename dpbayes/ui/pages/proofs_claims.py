@@ -109,7 +109,7 @@ def _list(opened: ClaimShown) -> None:
     counts = Counter(verdict_text(claim_of(shown).verdict) for shown in ClaimShown)
     holds = sum(count for text, count in counts.items() if text[0] == "✓")
     fails = sum(count for text, count in counts.items() if text[0] == "✗")
-    st.caption(f"Of {len(ClaimShown)} claims, {holds} hold and {fails} fail. Click one to open it.")
+    st.caption(f"Of {len(ClaimShown)} claims, {holds} hold (✓) and {fails} fail (✗). Click one to open it.")
     verdict = st.selectbox(
         "Verdict",
         ["", *counts],

@@ -413,7 +413,7 @@ def _finding(charged: ChargedAccount) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
     if charged.cost is None:
-        return "One step is missing: choose Laplace noise for this budget."
+        return "This budget has δ = 0, so the adaptive release needs Laplace noise."
     cost, left = charged.shown(charged.cost), charged.shown(charged.account.left)
     if not charged.is_enough:
         return f"This release costs ε = {cost}, and the budget has only ε = {left} left."
@@ -422,7 +422,7 @@ def _finding(charged: ChargedAccount) -> str:
 
 def _seen(chosen: Chosen) -> None:
     """State what this session has shown of the records, which the guarantee does not cover."""
-    seen, choice = looked_at(chosen), "the columns, ε or δ" if chosen.reads_records else "the graph or the prior"
+    seen, choice = looked_at(chosen), "the columns, ε or δ" if chosen.reads_records else "the graph, the prior or ε"
     if seen:
         st.markdown(
             f"You have looked at {_listed(seen)} of this table. If that influenced {choice}, the guarantee does not "

@@ -239,8 +239,10 @@ class Chosen:
         network, key = self.network, self.settings.graph or self.settings.source
         published = load_named(key) if key in NAMED else (None, None)
         random = stream(self.seed, "best_noise", "cpts")
-        cpts = published[1] if published[0] == network else random_cpts(network, random)
-        return PlannedTables(network, cpts, self.n or USUAL_RECORDS, self.seed)
+        if published[0] == network:
+            return PlannedTables(network, published[1], self.n or USUAL_RECORDS, self.seed)
+        cpts, source = random_cpts(network, random), "random probabilities, because none are public"
+        return PlannedTables(network, cpts, self.n or USUAL_RECORDS, self.seed, source)
 
     def _synthetic(self) -> Dataset:
         settings = self.settings
