@@ -132,7 +132,7 @@ def own_table() -> Upload:
     declared = tuple(DeclaredColumn(column.name, column) for column in columns)
     proposals = tuple(Proposal(column.name, column) for column in columns)
     return Upload(
-        name="own.csv", frame=frame, proposals=proposals, columns=declared,
+        title="own.csv", frame=frame, proposals=proposals, columns=declared,
         dataset=encode(frame, columns), encoded=columns,
     )  # fmt: skip
 
