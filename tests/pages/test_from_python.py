@@ -155,7 +155,6 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
     at = with_upload(mine)
     code(at)
     said = next(plain(caption.value) for caption in at.caption if "reads domains.json" in caption.value)
-    assert 'domains.json and "garden.csv", the file that you loaded,' in said
     assert ("read from the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -12,14 +12,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from dpbayes.base.text import escaped
-from dpbayes.base.validation import brief
 from dpbayes.boards.board import View
 from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.prior_rules import PriorRule, rule_of
-from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network
@@ -39,14 +36,14 @@ def show_python(python: str, name: str, chosen: Chosen) -> None:
     """Show code whose last line prints the numbers of the page, and offer the domain description that it reads."""
     st.code(python, language="python", wrap_lines=True)
     if DESCRIPTION in python:
-        _description_beside(chosen, name)
+        _description_beside(python, name, chosen)
 
 
-def _description_beside(chosen: Chosen, name: str) -> None:
+def _description_beside(python: str, name: str, chosen: Chosen) -> None:
     """State which files the code reads from its folder, and offer the domain description."""
-    used = _columns_in_use(chosen)
-    file = _file_name(chosen)
-    other = "" if file is None else f" and {escaped(brief(file))}, the file that you loaded,"
+    mine = upload()
+    used = chosen.connected.in_use if chosen.is_connected else mine.encoded if mine else ()
+    other = " and the file that you loaded" * ("read_table(" in python)
     sentences = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
     if not all(column.public for column in used):
         sentences += (
@@ -60,20 +57,6 @@ def _description_beside(chosen: Chosen, name: str) -> None:
         mime="application/json",
         key=f"python.{name}.domains",
     )
-
-
-def _columns_in_use(chosen: Chosen) -> tuple[Column, ...]:
-    """Return the domains, declared or proposed from the data, of the person's own columns in use."""
-    if chosen.is_connected:
-        return chosen.connected.in_use
-    mine = upload()
-    return () if mine is None else mine.encoded
-
-
-def _file_name(chosen: Chosen) -> str | None:
-    """Return the name of the loaded file; None if the code needs no file for the records."""
-    mine = None if chosen.is_connected else upload()
-    return None if mine is None or any(table.title == mine.title for table in SHIPPED.values()) else mine.title
 
 
 def program(*parts: str) -> str:
