@@ -53,3 +53,13 @@ def test_a_row_of_the_list_of_claims_opens_its_board(visit) -> None:
     expect(screen.headline).not_to_have_text(before)
     expect(screen.page).to_have_url(re.compile("proofs.claim="))
     drawn(screen)
+
+
+def test_an_example_without_a_slider_replaces_a_board_with_one(visit) -> None:
+    screen = visit("proofs")
+    drawn(screen)
+    before = screen.headline.inner_text()
+    screen.main.get_by_role("button", name="May the noise depend on the data?").click()
+    expect(screen.headline).not_to_have_text(before)
+    expect(screen.headline).to_contain_text("privacy loss")
+    drawn(screen)

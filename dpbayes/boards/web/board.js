@@ -51,10 +51,8 @@ class Board {
     const { slider, value } = this.view;
     this.root.querySelector(".slider").hidden = !slider;
     this.root.dataset.name = this.view.name;
-    if (slider) {
-      this.slider.receive(slider, value);
-      this.place = slider.stops.indexOf(this.slider.text);
-    }
+    if (slider) this.slider.receive(slider, value);
+    this.place = slider ? slider.stops.indexOf(this.slider.text) : 0;
     this.arrange();
     if (this.renderer) this.drawn();
   }
