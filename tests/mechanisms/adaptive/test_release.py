@@ -14,7 +14,7 @@ import dpbayes as dp
 from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice
+from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice, chosen_forest
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
 from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
@@ -183,6 +183,13 @@ def test_a_stage_without_a_chance_is_left_out_and_costs_nothing(asia: Dataset) -
     assert release.process.cost > Fraction(99, 100) * release.plan.rho
     assert not release.network.edges
     assert simulated(asia, 1).process.choices > 0
+
+
+@pytest.mark.parametrize(("n", "is_made"), [(33, False), (34, True)])
+def test_the_forest_is_left_out_where_nothing_scores_more_than_equal_columns(n: int, is_made: bool) -> None:
+    """The score of "nothing" is 5 * 2048 * (ln 4 + 2) at this cost, and that of equal columns 1024 n."""
+    forest = chosen_forest(~np.eye(4, dtype=bool), lambda among: None, n=n, cost=Rho(Fraction(1, 50)))
+    assert any(forest) == is_made
 
 
 # Sizes
