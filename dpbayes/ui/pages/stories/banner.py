@@ -114,10 +114,9 @@ def _turns(story: OpenStory, *, is_guessed: bool) -> None:
     key, number = story.key, story.number
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
-        if not is_guessed:
-            st.button("Skip the guess", key="story.skip", on_click=_take, args=((key, number),))
-        else:
-            st.button("Next", key="story.next", type="primary", on_click=open_step, args=(key, number + 1))
+        # The button stays when it can be used: another in its place would move under the hand.
+        more: dict[str, Any] = {"type": "primary", "disabled": not is_guessed}
+        st.button("Next", key="story.next", on_click=open_step, args=(key, number + 1), **more)
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
@@ -179,6 +178,7 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
         )
         if place not in guesses:
             st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
+            st.button("Skip the guess", key="story.skip", on_click=_take, args=(place,))
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
