@@ -144,7 +144,7 @@ answer = {
     "pictures": sorted(board["figures"]),
     "subjects": chosen.options,
     "curves": draws,
-    "compared": lab(Experiment.COMPARISON).dataframe[-1].value.iloc[:, 0].tolist(),
+    "compared": [t["y"][0] for t in frame_of(boards(lab(Experiment.COMPARISON))[0])["figures"]["here"]["data"]],
 }
 print("ANSWER" + json.dumps(answer))
 """

@@ -141,17 +141,17 @@ def test_a_visitor_without_the_right_to_upload_sends_no_file(url: str) -> None:
 
 
 def test_only_the_session_of_a_download_button_makes_its_file(url: str) -> None:
-    def drawing(sent: list[ForwardMsg]) -> str:
+    def network_file(sent: list[ForwardMsg]) -> str:
         buttons = [message.delta.new_element.download_button for message in sent]
-        return [button.deferred_file_id for button in buttons if "SVG" in button.label][-1]
+        return [button.deferred_file_id for button in buttons if "BIF" in button.label][-1]
 
     with connected(url) as mine, connected(url) as other:
         my_page, other_page = run(mine, "network"), run(other, "network")
-        file = drawing(my_page)
+        file = network_file(my_page)
         assert not made_file(other, other_page, file)
         address = made_file(mine, my_page, file)
-        assert b"<svg" in urlopen(url + address).read(1000)
-        assert address != made_file(other, other_page, drawing(other_page)), "whoever guesses a content finds nothing"
+        assert b"smoke" in urlopen(url + address).read(1000)
+        assert address != made_file(other, other_page, network_file(other_page)), "guessing a content is no use"
 
 
 def test_every_file_for_download_is_bound_to_its_session() -> None:

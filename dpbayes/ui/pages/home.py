@@ -4,15 +4,19 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, shortest
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import CuratorInputs
 from dpbayes.boards.explore import one_answer
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.ui.pages.explore_rail import meanings_of
+from dpbayes.model.counts import count
+from dpbayes.model.question import Question
+from dpbayes.model.synthetic import sample_dataset
+from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.pages.stories.opened import open_step
 from dpbayes.ui.pages.stories.story import GROUPS, STORIES
-from dpbayes.ui.session.chosen import Chosen, question_of
+from dpbayes.ui.session.chosen import EXAMPLE
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets.board import show
@@ -58,9 +62,10 @@ def home_page() -> None:
 
 def asia_answer() -> View:
     """Return the answer that Explore begins with, from a public table: synthetic records of Asia, Laplace noise."""
-    first = Chosen(Settings())
-    laplace = LaplaceUpdates(prior=first.prior, epsilon=1)
-    at = CuratorInputs(
-        lambda epsilon: replace(laplace, epsilon=epsilon), first.counts, question_of(first), meanings_of(first)
-    )
-    return one_answer(at).stating({"table": first.data_title})
+    network, cpts = load_named("asia")
+    counts = count(network, sample_dataset(network, cpts, Settings().records, stream(Settings().data_seed, "records")))
+    question = Question(network, *EXAMPLE[0], dict([EXAMPLE[1]]))
+    meanings = {"bronc": "bronchitis", "smoke": "smoking"}
+    laplace = LaplaceUpdates(prior=network, epsilon=1)
+    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, meanings)
+    return one_answer(at).stating({"table": f"{counts.n:,} synthetic records from Asia"})
