@@ -75,7 +75,7 @@ class RecipientInputs:
 
 POSTERIOR = Panel(
     "posterior",
-    "The table, and what the public sees (simulated)",
+    "What the public sees (simulated)",
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",

@@ -119,7 +119,7 @@ def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
     """Return the name of the line at the table's answer, on the side that has more room."""
     side = {"xanchor": "left", "xshift": 6} if answer < sum(span) / 2 else {"xanchor": "right", "xshift": -6}
     place = {"x": answer, "y": BETWEEN, "yref": "paper", "yanchor": "middle", "showarrow": False}
-    return place | side | {"text": "the table’s answer", "font": {"color": EXACT}}
+    return place | side | {"text": "the table’s answer"}
 
 
 def _nothing_learned(answers: AnswerPicture) -> Trace:

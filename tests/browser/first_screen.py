@@ -16,7 +16,7 @@ PARTS = {
 """What is to be seen."""
 
 
-CURVES, LEGEND = ".dpbayes-board .nsewdrag", ".dpbayes-board .chart .legend"
+PICTURE, LEGEND = ".dpbayes-board .panel", ".dpbayes-board .chart .legend"
 LOOKS = 20
 LEAST = 90
 """Pixels in height that curves need at least to be read."""
@@ -36,10 +36,12 @@ def outside(screen: AppScreen) -> Iterator[str]:
 
 def covered(screen: AppScreen) -> Iterator[str]:
     """Yield what leaves the curves of the picture too little room: a low window, or the legend over them."""
-    curves, legend = (screen.main.locator(selector).first for selector in (CURVES, LEGEND))
-    box = curves.bounding_box() if curves.count() else None
-    if box and box["height"] < LEAST:
-        yield f"curves only {box['height']:.0f} high in {screen.page.viewport_size}"
+    picture, legend = (screen.main.locator(selector).first for selector in (PICTURE, LEGEND))
+    boxes = [drawn.bounding_box() for drawn in picture.locator(".nsewdrag").all()]  # curves, and dots below them
+    box = boxes[0] if boxes else None
+    height = sum(one["height"] for one in boxes if one)
+    if box and height < LEAST:
+        yield f"curves only {height:.0f} high in {screen.page.viewport_size}"
     over = legend.bounding_box() if box and legend.count() else None
     if box and over and over["x"] < box["x"] + box["width"] and over["y"] + over["height"] > box["y"] + 1:
         yield f"curves under the legend in {screen.page.viewport_size}"
