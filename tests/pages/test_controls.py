@@ -10,6 +10,7 @@ from dpbayes.base.text import letters
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS
 from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, title_at_sentence_start
+from dpbayes.ui.widgets import controls
 from tests.conftest import IS_THOROUGH, thorough
 from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
 
@@ -56,7 +57,7 @@ def choices(at: AppTest) -> list[Any]:
 LAB = {"lab.experiment": "Regression (Figure 2)", "regression.repeats": "3"}
 GAME = {"lab.experiment": "Query game", "sampling.answers": "20"}
 
-NO_NUMBERS = ("nan", "text", "", "<b>", "\N{SNOWMAN}")
+NO_NUMBERS = ("nan", "text", "<b>", "\N{SNOWMAN}")
 
 BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
     ("lab", GAME, "sampling.answer_epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
@@ -74,6 +75,22 @@ REFUSED = [
     (*case, (*texts, *thorough(NO_NUMBERS, sample=[NO_NUMBERS[place % len(NO_NUMBERS)]])))
     for place, (*case, texts) in enumerate(BAD_NUMBERS)
 ]
+
+
+def test_a_box_that_is_emptied_keeps_its_number() -> None:
+    at = open_page("pages/explore.py", epsilon="3")
+    chosen = settings_of(at)
+    put(at, "box.seed", " ")
+    assert settings_of(at) == chosen
+    assert at.text_input(key="box.seed").value == "1"
+    assert not sentences(at)
+
+
+def test_only_another_text_of_a_box_is_applied() -> None:
+    typed: list[str] = []
+    for text in ("0.2372", "", "3"):
+        controls._attempt("box.t", "0.2372", text, typed.append)
+    assert typed == ["3"]
 
 
 @pytest.mark.parametrize(("page", "query", "name", "good", "texts"), REFUSED)

@@ -16,7 +16,7 @@ from websockets.typing import Origin
 
 from dpbayes.__main__ import main
 from dpbayes.ui.server import security, serve, uploads
-from dpbayes.ui.session.roles import cookie_name
+from dpbayes.ui.session.roles import UPLOADS, cookie_name
 from tests.browser.serving import CURATORS, ROOT, dashboard_process, free_port, streamlit_process
 from tests.wire import connected, cookies, made_file, run, sent_file
 
@@ -118,6 +118,7 @@ def test_a_class_finds_the_server_under_its_address_and_the_names_that_were_give
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     words: list[str] = []
+    monkeypatch.setenv(UPLOADS, "")  # a class sets it, and servers of later tests would have it
     monkeypatch.setattr(serve, "serve", lambda port, where: words.extend(where))
     monkeypatch.setattr(serve, "checked_address", lambda: "10.1.2.3")
     port = str(free_port())

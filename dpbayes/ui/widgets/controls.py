@@ -45,9 +45,14 @@ def mirror(key: str, value: object) -> None:
 
 
 def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> None:
-    """Apply a typed text; if it is refused, keep the old value and store the message."""
+    """Apply a typed text; if it is refused, keep the old value and store the message.
+
+    Streamlit also reports a change when a box has come back with the text that Python gave it, or with none. A default
+    must not become a choice by that, and stay when its mechanism is left.
+    """
     try:
-        do(text)
+        if text.strip() not in ("", kept):
+            do(text)
         st.session_state.pop(f"{key}.refusal", None)
     except InputError as error:
         st.session_state[f"{key}.refusal"] = (str(error), kept)
@@ -133,19 +138,26 @@ def parameter_control(
 
 def _choice_parameter(name: str, parameter: Choice, default: object, label: Literal["visible", "collapsed"]) -> None:
     key, options = f"parameter.{name}", list(parameter.options)
-    mirror(key, current().parameter(name, default))
+    value = current().parameter(name, default)
+    mirror(key, value)
     shared: dict[str, Any] = {
         "key": key,
         "format_func": parameter.label,
         "help": parameter.description or None,
         "label_visibility": label,
-        "on_change": lambda: set_parameter(name, st.session_state[key]),
+        "on_change": lambda: _set_other(name, st.session_state[key], value),
     }
     letters_needed = sum(len(parameter.label(option)) + PADDING for option in options)
     if letters_needed <= LINE or (label == "collapsed" and len(options) <= FEW):  # which have the whole page
         st.segmented_control(_title(name), options, required=True, wrap=True, **shared)
     else:
         st.selectbox(_title(name), options, **shared)
+
+
+def _set_other(name: str, value: object, shown: object) -> None:
+    """Set a parameter unless its control has only come back with the value that was shown; see `_attempt`."""
+    if value != shown:
+        set_parameter(name, value)
 
 
 def _title(name: str) -> str:
@@ -168,7 +180,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
             key=key,
             format_func=_number_text,
             help=parameter.description or None,
-            on_change=lambda: set_parameter(name, st.session_state[key]),
+            on_change=lambda: _set_other(name, st.session_state[key], value),
         )
     with right:
         box(
