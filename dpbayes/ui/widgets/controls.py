@@ -213,7 +213,7 @@ def prior_control(*kinds: Any) -> None:
         key=_PRIOR_KEY,
         format_func=lambda kind: kind.label,
         help=terms.PRIOR,
-        on_change=lambda: change(prior=PriorRule.usual(st.session_state[_PRIOR_KEY])),
+        on_change=lambda: _set_prior_kind(st.session_state[_PRIOR_KEY]),
     )
 
     def apply(text: str) -> None:
@@ -229,3 +229,8 @@ def prior_control(*kinds: Any) -> None:
                 f"{kind.label} uses {own.title} instead of a capped prior, because smaller parameters increase its "
                 "error at the same ε."
             )
+
+
+def _set_prior_kind(kind: PriorKind) -> None:
+    if kind is not current().prior.kind:  # else the size of the prior would be lost; see `_attempt`
+        change(prior=PriorRule.usual(kind))
