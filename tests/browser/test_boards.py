@@ -146,6 +146,6 @@ def test_the_terms_of_a_picture_are_explained_beside_its_title(visit):
     expect(meaning).to_be_hidden()
     why.click()
     expect(meaning).to_be_in_viewport(ratio=1)
-    assert abs(meaning.bounding_box()["y"] - why.bounding_box()["y"]) < 200
+    assert abs(meaning.bounding_box()["y"] - why.bounding_box()["y"]) < 240
     screen.page.keyboard.press("Escape")
     expect(meaning).to_be_hidden()
