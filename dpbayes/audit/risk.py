@@ -43,10 +43,11 @@ class Between:
 class Risk:
     """The risk of one person from several releases of one mechanism.
 
-    `guess` is the success of the best guesser at even odds, `promised` the largest success that the guarantee allows.
-    `ceiling` is the limit of the belief `suspicion`, which is certain if delta is 0. `rare` is a loss that is exceeded
-    with probability at most RARE, for all neighbours. It `is_audited` if `guess` and `rare` follow from the
-    distribution of the mechanism's noise, and not from the guarantee alone.
+    `guess` is the success of the best guesser at even odds, `promised` the largest success that the guarantee allows,
+    for one release 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) ([Kairouz15] Theorem 3.3). `ceiling` is the
+    limit of the belief `suspicion`, which is certain if delta is 0. `rare` is a loss that is exceeded with probability
+    at most RARE, for all neighbours. It `is_audited` if `guess` and `rare` follow from the distribution of the
+    mechanism's noise, and not from the guarantee alone.
     """
 
     guarantee: Guarantee
@@ -104,7 +105,7 @@ def risk(mechanism: Any, *, n: int | None = None, releases: int = 1, suspicion: 
         guarantee=promise,
         releases=releases,
         guess=best_guess(law),
-        promised=promised_guess(promise, releases=releases),
+        promised=best_guess(PromisedLoss(promise.epsilon, promise.delta, releases)).high,
         suspicion=suspicion,
         ceiling=ceiling(suspicion, promise, releases=releases),
         rare=rare if promise.delta else min(rare, most),
@@ -126,15 +127,6 @@ def ceiling(suspicion: float, promise: Guarantee, *, releases: int = 1) -> float
     """
     odds = special.logit(finite_number("suspicion", suspicion, low=1e-12, high=1 - 1e-12))
     return float(special.expit(odds + releases * promise.epsilon))
-
-
-def promised_guess(promise: Guarantee, *, releases: int = 1, belief: float = 0.5) -> float:
-    """Return the largest success of guessing between two values that k releases with this guarantee allow.
-
-    One release: 1/2 + (e^epsilon - 1 + 2 delta) / (2 (e^epsilon + 1)) at even odds. [Kairouz15] Theorem 3.3
-    """
-    law = PromisedLoss(promise.epsilon, promise.delta, releases)
-    return best_guess(law, belief).high
 
 
 # From the audit

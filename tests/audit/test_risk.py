@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from dpbayes.audit.loss.law import PromisedLoss
 from dpbayes.audit.risk import (
     RARE,
     Between,
@@ -12,7 +13,6 @@ from dpbayes.audit.risk import (
     best_guess,
     ceiling,
     losses_of,
-    promised_guess,
     risk,
 )
 from dpbayes.base.privacy import Guarantee
@@ -136,11 +136,10 @@ def test_ceilings_are_those_of_the_odds():
 
 
 def test_a_promise_with_a_delta_bounds_the_advantage():
-    promise = Guarantee(0.8, 0.02)
     advantage = (math.expm1(0.8) + 0.04) / (math.exp(0.8) + 1)
-    assert promised_guess(promise) == pytest.approx((1 + advantage) / 2, rel=1e-12)
-    assert promised_guess(Guarantee(1.0), belief=0.5) == pytest.approx(float(special.expit(1.0)), rel=1e-12)
-    assert promised_guess(Guarantee(0.0), belief=0.2) == pytest.approx(0.8)
+    assert best_guess(PromisedLoss(0.8, 0.02)).high == pytest.approx((1 + advantage) / 2, rel=1e-12)
+    assert best_guess(PromisedLoss(1.0)).high == pytest.approx(float(special.expit(1.0)), rel=1e-12)
+    assert best_guess(PromisedLoss(0.0), 0.2).high == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
@@ -187,5 +186,5 @@ def test_the_risk_of_a_release_is_that_of_its_guarantee():
     release = GaussianUpdates(prior=COIN, epsilon=1, delta=1e-6).simulate(Counts(COIN.network, np.array([1, 2]), 3), 1)
     one = risk(release, releases=2, suspicion=0.2)
     assert "by the guarantee alone. The risk of the mechanism" in str(one)
-    assert one.guess.high == one.promised == promised_guess(release.guarantee, releases=2)
+    assert one.guess.high == one.promised == best_guess(PromisedLoss(1, 1e-6, 2)).high
     assert one.ceiling == ceiling(0.2, release.guarantee, releases=2)
