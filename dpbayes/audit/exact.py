@@ -16,13 +16,12 @@ from dpbayes.audit.report import (
     pure_report,
 )
 from dpbayes.mechanisms import Exact
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_exact(mechanism: Exact, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the audit of the exact posterior: it distinguishes all tables with different counts."""
     grid = checked_grid(epsilons)
-    if checked_records(n) == 0 or count_sensitivity(mechanism.prior.network) == 0:
+    if checked_records(n) == 0 or mechanism.prior.network.count_sensitivity == 0:
         return nothing_to_lose(mechanism, grid)
     ones = np.ones(len(grid))
     worst = WorstCase(*opposites(mechanism.prior.network, n), "the exact counts of the first table")

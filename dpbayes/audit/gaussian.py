@@ -7,12 +7,11 @@ from dpbayes.audit.loss.normal import GaussianLoss, WholeGaussianLoss
 from dpbayes.audit.pictures import gaussian_numbers
 from dpbayes.audit.report import WorstCase, opposites
 from dpbayes.mechanisms import GaussianUpdates, Noise
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss | WholeGaussianLoss:
     """Return the loss of all counts together, of which 2|I| change by one, or none if n = 0. Fewer counts lose less."""
-    moved = count_sensitivity(mechanism.prior.network) * releases if n else 0
+    moved = mechanism.prior.network.count_sensitivity * releases if n else 0
     if mechanism.noise is Noise.WHOLE:
         return WholeGaussianLoss(moved, mechanism.noise_scale)
     return GaussianLoss(math.sqrt(moved) / mechanism.noise_scale if moved else 0.0)
@@ -21,7 +20,7 @@ def _law(mechanism: GaussianUpdates, *, n: int, releases: int) -> GaussianLoss |
 def _shown(mechanism: GaussianUpdates, law: object, n: int) -> tuple[WorstCase, str]:
     network = mechanism.prior.network
     output = "noisy counts far beyond those of the first table, in every cell that differs"
-    moved = count_sensitivity(network)
+    moved = network.count_sensitivity
     return WorstCase(*opposites(network, n), output), f"The worst pair changes {moved:,} counts by one."
 
 

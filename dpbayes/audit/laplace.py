@@ -5,7 +5,6 @@ from dpbayes.audit.loss.noise import LaplaceNoise
 from dpbayes.audit.pictures import noisy_number
 from dpbayes.audit.report import WorstCase, opposites
 from dpbayes.mechanisms import LaplaceUpdates, Noise
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_of_counts(kind: type[LaplaceUpdates]) -> Audit:
@@ -25,7 +24,7 @@ def audit_of_counts(kind: type[LaplaceUpdates]) -> Audit:
 
 
 def _law(mechanism: LaplaceUpdates, *, n: int, releases: int) -> LaplaceNoise:
-    moved = count_sensitivity(mechanism.prior.network) if n else 0
+    moved = mechanism.prior.network.count_sensitivity if n else 0
     ratio = 1 / mechanism.noise_scale if moved else 1.0
     return LaplaceNoise(moved * releases, ratio, whole=1 if mechanism.noise is Noise.WHOLE else 0)
 

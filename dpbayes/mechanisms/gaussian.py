@@ -12,7 +12,6 @@ from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -69,7 +68,7 @@ class GaussianUpdates(AdditiveNoise):
     @property
     def noise_scale(self) -> float:
         """s = sqrt(2|I|)/mu, in counts: the standard deviation of real-valued noise, nearly that of integer noise."""
-        return math.sqrt(count_sensitivity(self.prior.network)) / self.shift
+        return math.sqrt(self.prior.network.count_sensitivity) / self.shift
 
     @property
     def noise_law(self) -> GaussianLaw:
@@ -99,7 +98,7 @@ class GaussianUpdates(AdditiveNoise):
 
 def _squared_sensitivity(spec: ReleaseSpec) -> Sensitivity:
     return Sensitivity(
-        count_sensitivity(spec.network),
+        spec.network.count_sensitivity,
         "the square of all counts together, in L2",
         "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one, "
         "so that their squares add up to as many",

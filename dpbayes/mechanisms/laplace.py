@@ -14,7 +14,6 @@ from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import NoiseLaw
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.noise_model import NoiseModel
@@ -62,7 +61,7 @@ class LaplaceUpdates(AdditiveNoise):
     @property
     def noise_scale(self) -> float:
         """b = 2|I|/epsilon, in counts; noise of real numbers has standard deviation sqrt(2) b."""
-        return count_sensitivity(self.prior.network) / self.epsilon
+        return self.prior.network.count_sensitivity / self.epsilon
 
     @property
     def noise_law(self) -> NoiseLaw:
@@ -97,7 +96,7 @@ class LaplaceUpdates(AdditiveNoise):
 def moved_counts(spec: ReleaseSpec) -> Sensitivity:
     """Return the largest change of all counts by one record."""
     return Sensitivity(
-        count_sensitivity(spec.network),
+        spec.network.count_sensitivity,
         "all counts together, in L1",
         "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one",
     )

@@ -67,7 +67,9 @@ def largest(factors: Sequence[Factor], plan: Plan) -> tuple[AnyArray, dict[int, 
     """
     left, choices = list(factors), []
     for variable, around in plan:
-        table, left = _gathered(left, variable, around)
+        over_it = (spread(table, over, (*around, variable)) for over, table in left if variable in over)
+        table = np.asarray(sum(over_it))
+        left = [factor for factor in left if variable not in factor[0]]
         off, on = table[..., 0], table[..., 1]
         left.append((around, np.maximum(off, on)))
         choices.append((variable, around, on > off))
@@ -75,12 +77,6 @@ def largest(factors: Sequence[Factor], plan: Plan) -> tuple[AnyArray, dict[int, 
     for variable, around, choice in reversed(choices):
         chosen[variable] = int(choice[tuple(chosen[other] for other in around)])
     return np.asarray(sum(table for _, table in left)), chosen
-
-
-def _gathered(factors: Sequence[Factor], variable: int, around: tuple[int, ...]) -> tuple[AnyArray, list[Factor]]:
-    """Return the sum of the factors over a variable, its axis after those around it, and the other factors."""
-    over_it = (spread(table, over, (*around, variable)) for over, table in factors if variable in over)
-    return np.asarray(sum(over_it)), [factor for factor in factors if variable not in factor[0]]
 
 
 def spread(table: AnyArray, over: tuple[int, ...], scope: tuple[int, ...]) -> AnyArray:

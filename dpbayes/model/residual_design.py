@@ -81,7 +81,8 @@ class Charges:
         """Return c_A(d) for records `differs` (D, |I|), with 1 for a differing node: (D, M)."""
         holds = self._members.T
         signs = 1 - 2 * ((differs @ holds) % 2)
-        sizes = np.exp(-(differs * self._log_others) @ holds)
+        others = np.maximum(np.array(self.residuals.cards) - 1.0, 1.0)
+        sizes = np.exp(-(differs * np.log(others)) @ holds)
         return np.asarray(self.factors * (1 - signs * sizes))
 
     def worst(self, prices: FloatArray) -> WorstCharge:
@@ -131,10 +132,6 @@ class Charges:
         """Whether every set contains each node: (M, |I|)."""
         nodes = range(len(self.residuals.cards))
         return np.array([[mask >> i & 1 for i in nodes] for mask in self.residuals.closure.members], dtype=np.float64)
-
-    @cached_property
-    def _log_others(self) -> FloatArray:
-        return np.log(np.maximum(np.array(self.residuals.cards, dtype=np.float64) - 1, 1.0))
 
 
 def charge_tables(residuals: Residuals, prices: AnyArray) -> list[Factor]:

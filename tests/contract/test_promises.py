@@ -24,7 +24,6 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from tests.conftest import IS_THOROUGH, crossed, thorough
@@ -139,7 +138,7 @@ def first_times(factor: float) -> Callable:
 
 
 def one_move_less(mechanism: GaussianUpdates, scale: float) -> float:
-    moved = count_sensitivity(mechanism.prior.network)
+    moved = mechanism.prior.network.count_sensitivity
     return scale * math.sqrt((moved - 1) / moved)
 
 

@@ -33,7 +33,6 @@ from dpbayes.base.references import Reference
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import EPSILON, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import Counts
 
 
@@ -57,7 +56,7 @@ class Geometric(OfCounts):
     @property
     def rate(self) -> float:
         """a: what one count that moves by one loses."""
-        return self.epsilon / max(1, count_sensitivity(self.prior.network))
+        return self.epsilon / max(1, self.prior.network.count_sensitivity)
 
     @property
     def noise_scale(self) -> float:
@@ -89,12 +88,11 @@ from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import DeltaCurve, Laws, WorstCase, checked_grid, pure_report
 from dpbayes.audit.report import all_tables_text, checked_records, nothing_to_lose, opposites
 from dpbayes.mechanisms.geometric import Geometric
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 
 
 def audit_geometric(mechanism, *, n, epsilons):
     grid, network = checked_grid(epsilons), mechanism.prior.network
-    moved = count_sensitivity(network)
+    moved = network.count_sensitivity
     if not checked_records(n) or not moved:
         return nothing_to_lose(mechanism, grid)
     up = np.arange(moved + 1)

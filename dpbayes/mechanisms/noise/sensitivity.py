@@ -1,4 +1,4 @@
-"""How far one replaced record moves a statistic: counts, Walsh coefficients, and residuals at integer prices.
+"""How far one replaced record moves a statistic: Walsh coefficients, and residuals at integer prices.
 
 Prices of sets of nodes determine the scales of the noise on their residuals. The charge of one record is
 max_d sum_A p_A (N_A - N_A(d)), an integer: see docs/proofs.md.
@@ -24,15 +24,6 @@ _WIDEST = 2.0**36
 
 _WORD = 2**62
 """The limit for sums of prices, so that 64-bit integers do not overflow."""
-
-
-def count_sensitivity(network: Network) -> int:
-    """Return the L1 sensitivity of all CPT counts, exactly 2|I|, which is also their squared L2 sensitivity.
-
-    The largest change is reached by two records that differ in every column; every changed count changes by one. A node
-    whose family has a single cell does not count. [Zhang16] Lemma 1.
-    """
-    return 2 * int(np.count_nonzero(np.diff(network.cell_offsets) > 1))
 
 
 def printed_walsh_sensitivity(network: Network) -> int:

@@ -10,7 +10,6 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -35,15 +34,15 @@ LEAST_EPSILON, MOST_EPSILON = 1e-4, 1e4
 def noise_scale(network: Network, epsilon: ArrayLike) -> FloatArray:
     """Return b = 2|I|/epsilon in counts, of the shape of `epsilon` (...). [Zhang16] Algorithm 1.
 
-    Nodes whose family has a single cell need no noise and are not counted in |I|, as in `count_sensitivity`.
+    Nodes whose family has a single cell need no noise and are not counted in |I|, as in `Network.count_sensitivity`.
     Errors: InputError for an epsilon that is no number from LEAST_EPSILON to MOST_EPSILON.
     """
-    return count_sensitivity(network) / checked_epsilons(epsilon)
+    return network.count_sensitivity / checked_epsilons(epsilon)
 
 
 def scale_in_words(subject: Subject, at: EvaluationPoint) -> str:
     """Return the noise scale at the first epsilon, as Markdown."""
-    sensitivity = count_sensitivity(subject.network)
+    sensitivity = subject.network.count_sensitivity
     return (
         f"$b = 2|I|/\\epsilon = {sensitivity}/{at.epsilon[0]:g} = {number(sensitivity / at.epsilon[0])}$ records of "
         "noise on every count"
@@ -73,7 +72,7 @@ def checked_delta(delta: float) -> float:
 def lemma_1(network: Network) -> Bound:
     """Return the most that one replaced record moves all counts together, in L1 distance. [Zhang16] Lemma 1."""
     printed = np.asarray(2.0 * len(network.names))
-    return Bound(LEMMA_1, printed, np.asarray(float(count_sensitivity(network))), "counts")
+    return Bound(LEMMA_1, printed, np.asarray(float(network.count_sensitivity)), "counts")
 
 
 def count_difference(network: Network) -> IntArray:
@@ -109,7 +108,7 @@ def corollary_1(network: Network, *, epsilon: ArrayLike) -> Bound:
     """
     epsilons = checked_epsilons(epsilon)
     return Bound(
-        COROLLARY_1, epsilons, epsilons * count_sensitivity(network) / (2 * len(network.names)), "nats of privacy loss"
+        COROLLARY_1, epsilons, epsilons * network.count_sensitivity / (2 * len(network.names)), "nats of privacy loss"
     )
 
 
@@ -121,7 +120,7 @@ def _laplace_loss(subject: Subject, at: EvaluationPoint) -> ArrayLike:
 
 
 def _corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    nodes, moved = len(subject.network.names), count_sensitivity(subject.network)
+    nodes, moved = len(subject.network.names), subject.network.count_sensitivity
     scale = 2 * nodes / at.epsilon[0]
     return f"""
 - The noise has scale $b = 2|I|/\\epsilon = 2 \\cdot {nodes}/{at.epsilon[0]:g} = {number(scale)}$ records.

@@ -14,7 +14,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict
 from dpbayes.theory.claims.exhibit import Exhibit
@@ -142,7 +142,7 @@ def noise_ratio(network: Network, *, noise: CoefficientNoise) -> FloatArray:
     [Zhang16] Remark 1, comparison, in records per cell.
     """
     cells = 2.0 * network.rows_per_node
-    return noise.sensitivity / count_sensitivity(network) * np.sqrt(cells - noise.public) / cells
+    return noise.sensitivity / network.count_sensitivity * np.sqrt(cells - noise.public) / cells
 
 
 def comparison_bound(network: Network) -> Bound:

@@ -7,7 +7,6 @@ import pytest
 from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.finite import exact_pure_epsilon
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -51,7 +50,7 @@ def test_neighbours_are_the_tables_that_differ_in_one_record(network):
 def test_the_counts_of_neighbours_differ_by_the_known_sensitivity_at_most(network):
     tables = all_tables(network, n=2)
     moved = np.abs(tables.counts[tables.pairs[:, 0]] - tables.counts[tables.pairs[:, 1]]).sum(axis=1)
-    assert moved.max() == count_sensitivity(network)
+    assert moved.max() == network.count_sensitivity
 
 
 def test_an_audit_of_a_network_mechanism_over_all_tables():

@@ -12,7 +12,6 @@ from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, row_curve
 from dpbayes.audit.report import range_only_curve
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MapExponential
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -167,7 +166,7 @@ def test_the_witnesses_are_neighbours_and_lose_what_is_said(network, n):
     prior, bound = Dirichlets.symmetric(network), 0.9
     loss = network_loss(prior, n=n, bound=bound)
     moved = loss.first - loss.second
-    assert np.abs(moved).sum() <= count_sensitivity(network)
+    assert np.abs(moved).sum() <= network.count_sensitivity
     for counts in (loss.first, loss.second):
         assert np.all(counts >= 0)
         assert all(network.table(counts, node).sum() == n for node in range(len(network.names)))

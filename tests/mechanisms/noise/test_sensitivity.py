@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.noise.sensitivity import count_sensitivity, printed_walsh_sensitivity, walsh_sensitivity
+from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from tests.strategies import NAIVE_BAYES, counts_per_record, random_networks
@@ -18,12 +18,12 @@ def largest_distance(values: np.ndarray) -> float:
 
 @pytest.mark.parametrize("network", BINARY + CATEGORICAL, ids=range(80))
 def test_count_sensitivity_is_reached_and_never_exceeded_over_all_pairs_of_records(network):
-    assert largest_distance(counts_per_record(network)) == count_sensitivity(network)
+    assert largest_distance(counts_per_record(network)) == network.count_sensitivity
 
 
 @pytest.mark.parametrize("network", BINARY, ids=range(40))
 def test_count_sensitivity_of_binary_networks_is_twice_the_number_of_nodes(network):
-    assert count_sensitivity(network) == 2 * len(network.names)
+    assert network.count_sensitivity == 2 * len(network.names)
 
 
 @pytest.mark.parametrize("network", BINARY, ids=range(40))
@@ -39,7 +39,7 @@ def test_the_printed_sensitivity_of_naive_bayes_is_two_records_coefficients_too_
 
 
 def test_a_network_that_cannot_vary_has_sensitivity_zero():
-    assert count_sensitivity(Network.from_edges("ab", ["ab"], {"a": "x", "b": "x"})) == 0
+    assert Network.from_edges("ab", ["ab"], {"a": "x", "b": "x"}).count_sensitivity == 0
 
 
 @pytest.mark.parametrize("sensitivity", [printed_walsh_sensitivity, walsh_sensitivity])
