@@ -17,14 +17,13 @@ from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
 from dpbayes.mechanisms import PRIVATE
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.posteriors.prior_rules import PriorRule
+from dpbayes.posteriors.prior_rules import PriorRule, rule_for
 
 MOST_RELEASES = 10_000
 

@@ -15,16 +15,10 @@ from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
-from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
+from dpbayes.posteriors.prior_rules import PriorRule, rule_for
 
 LEAST_ALPHA = 1e-300
 """The smallest Dirichlet parameter of a mechanism's prior; division of a logarithm by a smaller one would overflow."""
-
-
-def rule_for(kind: Any, rule: PriorRule) -> PriorRule:
-    """Return the rule of the prior of a class of mechanisms: its `own_prior` instead of a capped prior, if any."""
-    own: PriorRule | None = getattr(kind, "own_prior", None)
-    return rule if own is None or rule.kind is not PriorKind.CAPPED else own
 
 
 class Prior:

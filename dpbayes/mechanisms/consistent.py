@@ -9,7 +9,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import Prior
-from dpbayes.mechanisms.exact_form import laplace_within, nine_of_ten
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, nine_of_ten
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -84,6 +84,7 @@ CONSISTENT = replace(
     ),
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
     accuracy=lambda spec, scale: (
-        f"{nine_of_ten('noisy counts', laplace_within(scale))} The typical error of the fitted counts is less."
+        nine_of_ten("noisy counts", NINE_OF_TEN_LAPLACE * float(scale))
+        + " The typical error of the fitted counts is less."
     ),
 )

@@ -29,8 +29,8 @@ REACH = 100
 SHOWN_DELTA = 1e-12
 """The delta at which a rho is converted to an epsilon for a mechanism with both: the smallest delta that is allowed."""
 
-NINE_OF_TEN = 1.645
-"""Nine of ten values of a normal distribution are within this many standard deviations of the mean."""
+NINE_OF_TEN, NINE_OF_TEN_LAPLACE = 1.645, math.log(10)
+"""Nine of ten values are within this many standard deviations of a normal mean, or scales of a Laplace one."""
 
 
 class ReleaseSpec(Protocol):
@@ -166,8 +166,3 @@ def nine_of_ten(what: str, within: float, unit: str = " records") -> str:
     """Return a sentence on the distance within which, on average, nine of ten of the numbers are."""
     sentence = f"On average, 90% of the {what} are within {numeral(within)}{unit} of the true ones"
     return sentence + (", so smaller groups cannot be distinguished from the noise." if within >= 1 else ".")
-
-
-def laplace_within(scale: Fraction) -> float:
-    """Return the bound that nine of ten Laplace samples do not exceed."""
-    return math.log(10) * float(scale)

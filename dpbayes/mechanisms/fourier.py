@@ -12,7 +12,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
@@ -175,5 +175,5 @@ FOURIER = Releasable(
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
     read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
-    accuracy=lambda spec, scale: nine_of_ten("coefficients", laplace_within(scale), ""),
+    accuracy=lambda spec, scale: nine_of_ten("coefficients", NINE_OF_TEN_LAPLACE * float(scale), ""),
 )

@@ -11,7 +11,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity, laplace_within, nine_of_ten
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
@@ -107,5 +107,5 @@ LAPLACE = Releasable(
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_LAPLACE,
     sensitivity=moved_counts,
-    accuracy=lambda spec, scale: nine_of_ten("counts", laplace_within(scale)),
+    accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN_LAPLACE * float(scale)),
 )

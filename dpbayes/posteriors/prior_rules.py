@@ -2,6 +2,7 @@
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,10 +88,6 @@ class PriorRule:
         shared = self.size / np.asarray(cells, dtype=np.float64)
         return np.asarray(np.clip(shared, LEAST_CAPPED, 1.0) if self.kind is PriorKind.CAPPED else shared)
 
-    def decimals(self, network: Network) -> tuple[str, ...]:
-        """Return the prior of a network as the decimals of a request."""
-        return decimals_of(self.on(network))
-
     def fits(self, prior: Dirichlets) -> bool:
         """Whether this rule gives a prior (K,), whose decimals may be rounded."""
         return bool(np.allclose(self.on(prior.network).alpha, prior.alpha, rtol=1e-8, atol=0))
@@ -144,8 +141,14 @@ def prior_rule(value: "PriorRule | float | str") -> PriorRule:
     return PriorRule.symmetric().with_size(value)
 
 
+def rule_for(kind: Any, rule: PriorRule) -> PriorRule:
+    """Return the rule of the prior of a class of mechanisms: its `own_prior` instead of a capped prior, if any."""
+    own: PriorRule | None = getattr(kind, "own_prior", None)
+    return rule if own is None or rule.kind is not PriorKind.CAPPED else own
+
+
 def decimals_of(prior: Dirichlets) -> tuple[str, ...]:
-    """Return the parameters of a prior (K,) as decimals of at most 20 places: the shortest texts of the doubles."""
+    """Return a prior (K,) as the decimals of a request, of at most 20 places: the shortest texts of the doubles."""
     values, cells = np.unique(prior.alpha, return_inverse=True)
     texts = [shortest(round(value, _PLACES)) for value in values.tolist()]
     return tuple(texts[cell] for cell in cells.tolist())

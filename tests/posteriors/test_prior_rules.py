@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule, rule_of
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, decimals_of, prior_rule, rule_of
 from tests.strategies import ASIA, chain
 
 STATES = {"a": "xyz", "b": "01", "c": "0123"}
@@ -79,7 +79,7 @@ def test_the_priors_are_those_of_dirichlets() -> None:
 def test_the_rule_of_a_prior_gives_this_prior(network: Network, kind: PriorKind, size: float) -> None:
     """On networks of narrow nodes, several rules give one prior."""
     rule = PriorRule(kind, float(f"{size:.6g}"))
-    decimals = np.array([float(text) for text in rule.decimals(network)])
+    decimals = np.array([float(text) for text in decimals_of(rule.on(network))])
     rounded = Dirichlets(network, np.resize(decimals, network.cell_count))
     recovered = rule_of(rounded)
     assert recovered is not None

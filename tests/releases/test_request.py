@@ -11,7 +11,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.model.network import Network
-from dpbayes.posteriors.prior_rules import prior_rule
+from dpbayes.posteriors.prior_rules import decimals_of, prior_rule
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import question_of, request_from
 from tests.releases.asking import request_of
@@ -95,7 +95,7 @@ def test_a_node_of_many_cells_may_have_small_parameters():
     """Under BDeu with N' = 1, a node of 3,200 cells has 1/3200 in each of them."""
     states = {name: tuple(map(str, range(size))) for name, size in {"a": 40, "b": 40, "c": 2}.items()}
     network = Network.from_edges(states, [("a", "c"), ("b", "c")], states)
-    request = request_of(network, prior=prior_rule("bdeu").decimals(network))
+    request = request_of(network, prior=decimals_of(prior_rule("bdeu").on(network)))
     assert request.prior[-1] == "0.0003125"
     assert request_from(json.loads(question_of(request))) == request
     with pytest.raises(InputError, match=r"prior must be between 0\.001"):
@@ -104,7 +104,7 @@ def test_a_node_of_many_cells_may_have_small_parameters():
 
 def test_a_capped_prior_of_narrow_nodes_has_the_bytes_of_the_uniform_prior():
     line = chain(3)
-    capped, ones = (request_of(line, prior=prior_rule(text).decimals(line)) for text in ("capped", "1"))
+    capped, ones = (request_of(line, prior=decimals_of(prior_rule(text).on(line))) for text in ("capped", "1"))
     assert question_of(capped) == question_of(ones) == question_of(request_of(line))
     assert capped.prior == ("1",)
 

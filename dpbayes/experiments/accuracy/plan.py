@@ -15,7 +15,7 @@ from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.experiments.accuracy.blanket import Blanket
-from dpbayes.mechanisms.base import NetworkMechanism, rule_for
+from dpbayes.mechanisms.base import NetworkMechanism
 from dpbayes.mechanisms.fourier import LaplaceFourier
 from dpbayes.mechanisms.map import CELLS
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
@@ -27,7 +27,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.prior_rules import PRIOR, PriorRule
+from dpbayes.posteriors.prior_rules import PRIOR, PriorRule, rule_for
 
 MOST_EPSILONS = 200
 

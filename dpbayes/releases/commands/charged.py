@@ -9,11 +9,10 @@ from dpbayes.base.command import HOLDS, say, warn
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, Source, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, prior_rule
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, decimals_of, prior_rule, rule_for
 from dpbayes.releases import ledger
 from dpbayes.releases.commands.accounts import LEDGER
 from dpbayes.releases.document.canonical import decimal
@@ -93,7 +92,7 @@ def release(args: argparse.Namespace) -> int:
             "A graph that was chosen from the records reveals information about them. Add --graph-unseen if no record "
             "was used, or let an adaptive release choose the graph."
         )
-    path, columns = _ledger_of(args), _declared(args)
+    path, columns = _inputs(args)
     data = _table_of(args, columns)
     counts = count(_network_of(args.network, data), data)
     request = ReleaseRequest(
@@ -109,14 +108,19 @@ def release(args: argparse.Namespace) -> int:
     return _charge(args, path, request, data, counts)
 
 
-def _ledger_of(args: argparse.Namespace) -> Path:
-    """Return the ledger, before anything that takes long. Errors: InputError for an output, an address or a dataset."""
+def _inputs(args: argparse.Namespace) -> tuple[Path, tuple[Column, ...]]:
+    """Return the ledger and the domains of the columns, before anything that takes long.
+
+    Errors: InputError for an output, an address or a dataset, and for domains that reveal records.
+    """
     path = ledger.ledger_path(args.ledger)
     graph = [Path(args.network)] if _is_file(args.network) else []
     table = parsed(args.source).paths if args.data is None else (args.data,)
     require_output(args.out, [path, args.domains, *table, *graph], force=args.force)
     ledger.read_books(path).account(args.dataset)
-    return path
+    columns = declare(args.domains)
+    require_public(columns)
+    return path, columns
 
 
 def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
@@ -158,10 +162,10 @@ def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
     """Return the prior of a request: the stated one, or the usual one of the mechanism. Errors: InputError."""
     if args.prior is None:
         kind = releasable(args.mechanism).kind
-        return rule_for(kind, PriorRule()).decimals(drawn)
+        return decimals_of(rule_for(kind, PriorRule()).on(drawn))
     rule = prior_rule(args.prior)
     # A decimal stays as it is typed: a request has it exactly.
-    return (args.prior,) if rule.kind is PriorKind.SYMMETRIC else rule.decimals(drawn)
+    return (args.prior,) if rule.kind is PriorKind.SYMMETRIC else decimals_of(rule.on(drawn))
 
 
 def _loss(args: argparse.Namespace) -> dict[str, Any]:
@@ -169,13 +173,6 @@ def _loss(args: argparse.Namespace) -> dict[str, Any]:
     if decimal("delta", args.delta):
         return {"stated": parsed_promise(args.epsilon, args.delta)}
     return {"epsilon": decimal("epsilon", args.epsilon)}
-
-
-def _declared(args: argparse.Namespace) -> tuple[Column, ...]:
-    """Return the domains of the columns in use. Errors: InputError, also if they reveal records."""
-    columns = declare(args.domains)
-    require_public(columns)
-    return columns
 
 
 # adaptive
@@ -191,7 +188,7 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
-    path, columns = _ledger_of(args), _declared(args)
+    path, columns = _inputs(args)
     data = _table_of(args, columns)
     assert isinstance(data, Dataset), "only files are read"
     plan = plan_for(decimal("epsilon", args.epsilon), decimal("delta", args.delta), args.target)

@@ -205,14 +205,12 @@ class Account:
 
 @dataclass(frozen=True)
 class Spending:
-    """A reservation and its release, or None if there is none.
-
-    `measure` is the measure of the dataset's budget.
-    """
+    """A reservation, its cost in the measure of the dataset's budget, and its release, or None if there is none."""
 
     reservation: Event
+    cost: Fraction
+    measure: PrivacyMeasure
     release: Event | None = None
-    measure: PrivacyMeasure = PrivacyMeasure.EPSILON
 
     @property
     def row(self) -> int:
@@ -223,11 +221,6 @@ class Spending:
     def amount(self) -> Amount:
         """The cost as stated in the request: an epsilon or a rho."""
         return self.reservation.amount or Fraction(0)
-
-    @property
-    def cost(self) -> Fraction:
-        """The cost in the measure of the budget."""
-        return cost_in(self.measure, self.amount) or Fraction(0)
 
     @property
     def state(self) -> str:
@@ -320,7 +313,7 @@ def _reserved(event: Event, books: Books) -> None:
     if cost is None or not 0 < cost <= account.left:
         raise broken(event.row, "it reserves nothing, or more than the remaining budget")
     books.accounts[event.dataset] = replace(account, reserved=account.reserved + cost)
-    books.spendings[event.row] = Spending(event, measure=account.measure)
+    books.spendings[event.row] = Spending(event, cost, account.measure)
 
 
 def _released(event: Event, books: Books) -> None:

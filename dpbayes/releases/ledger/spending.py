@@ -115,9 +115,12 @@ def spend(
     and has the same cost.
     """
     reservation = _reserve(path, dataset, cost, question, after=after)
-    outcome = _drawn(reservation, draw)
+    try:
+        outcome: bytes | EpsilonLostError = _bytes("An outcome", draw())
+    except Exception as error:  # it may quote records, and the error to raise contains nothing of it
+        outcome = _lost(reservation, f"The release failed after sampling began ({type(error).__name__})")
     if isinstance(outcome, EpsilonLostError):
-        raise outcome  # outside of the handler: the original error may quote records, so it must not be the context
+        raise outcome  # outside of the handler, so that the original error is not its context
     try:
         return _release(path, reservation, outcome)
     except LedgerError as error:
@@ -125,14 +128,6 @@ def spend(
 
 
 # A reservation and its end
-
-
-def _drawn(reservation: Event, draw: Callable[[], bytes]) -> bytes | EpsilonLostError:
-    """Return the sample, or the error to raise, which contains nothing of the original error."""
-    try:
-        return _bytes("An outcome", draw())
-    except Exception as error:
-        return _lost(reservation, f"The release failed after sampling began ({type(error).__name__})")
 
 
 def _bytes(name: str, content: object) -> bytes:

@@ -16,8 +16,8 @@ from dpbayes.base.text import escaped, many, numeral, typed
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.mechanisms.parameters import Calibration
+from dpbayes.posteriors.prior_rules import decimals_of, rule_for
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
 from dpbayes.releases.document.request import (
@@ -257,7 +257,7 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         mechanism=mechanism,
         **_loss(chosen, mechanism),
         n=chosen.counts.n,
-        prior=rule_for(kind, chosen.settings.prior).decimals(chosen.network),
+        prior=decimals_of(rule_for(kind, chosen.settings.prior).on(chosen.network)),
         settings={name: typed(values[name]) for name in releasable(mechanism).settings},
         missing=_missing(chosen, chosen.network.names),
     )

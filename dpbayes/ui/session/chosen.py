@@ -28,7 +28,6 @@ from dpbayes.mechanisms import (
     Outcome,
     reads_records,
 )
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Dataset
@@ -36,6 +35,7 @@ from dpbayes.model.network import Network
 from dpbayes.model.question import Question, first_question
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import rule_for
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped

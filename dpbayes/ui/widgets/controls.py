@@ -14,8 +14,7 @@ from dpbayes.base import terms
 from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.base import rule_for
-from dpbayes.posteriors.prior_rules import PriorKind, PriorRule
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, rule_for
 from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title

@@ -13,10 +13,9 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.boards.board import View
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.prior_rules import PriorRule, rule_of
+from dpbayes.posteriors.prior_rules import PriorRule, rule_for, rule_of
 from dpbayes.sources.domains import DeclaredColumn, write_domains
 from dpbayes.sources.named_networks import NAMED, load_named
 from dpbayes.sources.shipped_tables import SHIPPED, default_network

@@ -27,12 +27,12 @@ from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
 from dpbayes.experiments.accuracy.trimmed import TrimmedTable
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
-from dpbayes.mechanisms.base import rule_for
 from dpbayes.model.counts import Counts, count, places
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.posteriors.prior_rules import rule_for
 from dpbayes.posteriors.trimmed import log_odds_quantile
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import default_network, load_shipped
