@@ -6,7 +6,7 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.exact_form import nine_of_ten
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, NINE_OF_TEN_LAPLACE, nine_of_ten
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.counts import Counts
 from dpbayes.model.fourier import coefficients
@@ -226,6 +226,8 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
         release.noise_aware()
 
 
-def test_groups_are_hidden_only_by_noise_of_a_record_or_more():
+def test_nine_of_ten_are_within_the_stated_distance_and_groups_are_hidden_by_noise_of_a_record_or_more():
     assert "smaller groups" in nine_of_ten("counts", 9.5)
     assert "groups" not in nine_of_ten("counts", 0.789)
+    within = stats.norm.cdf(NINE_OF_TEN), stats.laplace.cdf(NINE_OF_TEN_LAPLACE)
+    assert 2 * np.array(within) - 1 == pytest.approx([0.9, 0.9], abs=1e-4)

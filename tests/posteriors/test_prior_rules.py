@@ -1,5 +1,7 @@
 """Rules of priors: their texts, the priors that they give, and the rule that a prior is from."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import LEAST_PRIOR, MOST_PRIOR, Dirichlets
-from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, decimals_of, prior_rule, rule_of
+from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, decimals_of, prior_rule, rule_for, rule_of
 from tests.strategies import ASIA, chain
 
 STATES = {"a": "xyz", "b": "01", "c": "0123"}
@@ -90,3 +92,10 @@ def test_a_prior_of_no_rule_has_none() -> None:
     alpha = Dirichlets.capped(NETWORK).alpha.copy()
     alpha[-1] *= 1.001
     assert rule_of(Dirichlets(NETWORK, alpha)) is None
+
+
+def test_the_own_rule_of_a_mechanism_replaces_a_capped_prior_only():
+    own, stated = PriorRule.symmetric(), PriorRule.usual(PriorKind.BDEU)
+    kind = SimpleNamespace(own_prior=own)
+    assert [rule_for(kind, rule) for rule in (PriorRule(), stated)] == [own, stated]
+    assert rule_for(object, PriorRule()) == PriorRule()

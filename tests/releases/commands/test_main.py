@@ -119,6 +119,12 @@ def test_what_cannot_be_released_is_one_sentence_and_costs_nothing(words, more, 
     refused([*words, *more], why, tmp_path, capsys)
 
 
+def test_domains_that_were_read_from_the_records_are_not_released(words, tmp_path, capsys):
+    columns = [replace(column, domain=replace(column.domain, public=False)) for column in made.COLUMNS]
+    (tmp_path / "domains.json").write_text(write_domains(columns), encoding="utf-8")
+    refused([*words, "--graph-unseen"], "read from the records", tmp_path, capsys)
+
+
 def test_an_unknown_command_is_refused_with_the_commands(capsys):
     with pytest.raises(SystemExit):
         main(["relase"])
