@@ -335,9 +335,7 @@ def _values(here: Evaluation) -> str:
 
 
 def _claim_notes(here: Evaluation) -> tuple[str, ...]:
-    measured, notes = here.measured, []
-    if failing := [condition.text.rstrip(".") for condition in here.bound.assumptions if not condition.holds]:
-        notes.append(f"A condition of the claim is not met here: {'; '.join(failing)}.")
+    measured, notes = here.measured, list[str]()
     if measured.releases:
         notes.append(
             f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; bars are 95% intervals."
@@ -349,4 +347,4 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     if is_private:
         notes.append("Not private (curator view).")
-    return (" ".join(notes),) if notes else ()
+    return (here.claim.finding, *filter(None, [" ".join(notes)]))

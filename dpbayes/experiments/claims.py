@@ -229,7 +229,7 @@ GENERAL = {
     Verdict.AMENDED: "holds with a correction",
     Verdict.FALSE: "fails",
     Verdict.VACUOUS: "is true but vacuous",
-    Verdict.UNCLEAR: "cannot be checked as stated",
+    Verdict.UNCLEAR: "is undecided",
     Verdict.DEFINITION: "is a definition",
 }
 """The verdict on a claim as the beginning of every sentence about it."""
@@ -245,7 +245,7 @@ def verdict_text(verdict: Verdict) -> str:
 
 
 def finding(here: Evaluation) -> str:
-    """Return the verdict on a claim, what its bound states at a setting, and what it is compared with.
+    """Return the verdict on a claim with what its bound states at a setting, or that the claim does not apply there.
 
     Args:
         here: The bound at one setting.
@@ -253,42 +253,60 @@ def finding(here: Evaluation) -> str:
     Returns:
         One sentence with at most two numbers.
     """
-    judgement, printed = here.judgement, float(here.bound.printed[0])
-    proved, start = _number(here, float(here.bound.certified[0])), _start(here)
+    judgement, printed, start = here.judgement, float(here.bound.printed[0]), _place(here)
+    general, proved = GENERAL[here.claim.verdict], _number(here, float(here.bound.certified[0]))
+    if not here.bound.applies and here.claim.verdict is not Verdict.AMENDED:
+        return f"{start} does not apply here: it requires that {_unmet(here.bound)}."
     match judgement.decision:
         case Decision.NO_NUMBER:
-            return f"{start}: it gives no number here; {proved} is proved."
+            return f"{start} {general}: it gives no number here; {proved} is proved."
         case Decision.EMPTY:
             size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
-            return f"{start}: here it bounds a probability{_probability(here)} by {size}."
+            joint = "and" if here.claim.verdict in (Verdict.FALSE, Verdict.VACUOUS) else "but"
+            says = f"its bound on a probability{_probability(here)} is {size}"
+            return f"{start} {general}, {joint} says nothing here: {says}."
         case Decision.UNCERTIFIED:
-            return f"{start}: it states {_amount(here, printed)}; no bound is proved here."
+            return f"{start} {general}: it states {_amount(here, printed)}; no bound is proved here."
         case Decision.UNPROVED:
-            return f"{start}: it states {_amount(here, printed)}, but the proved bound is larger, {proved}."
+            return f"{start} {general}: it states {_amount(here, printed)}, but only {proved} is proved."
     if here.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
         share = percent_or_power(float(here.measured.exceeded[0]))
         allowed = percent_or_power(here.at.knobs.delta)
-        return f"{start}: {share} of simulated {here.exhibit.trials} exceed its bound, which allows {allowed}."
+        return f"{_start(here)} {share} of simulated {here.exhibit.trials} exceed its bound, which allows {allowed}."
     label, value = _compared_with(here)
     digits = _digits(here, printed, value)
+    states = f"{_start(here)} it states {_amount(here, printed, digits)}"
+    if value > printed and not judgement.is_exceeded:
+        agrees = f"but only {_number(here, value)} is proved" if judgement.by_proof else f"and {label} agrees with it"
+        return f"{states}, {agrees}."
     joint = "but" if judgement.is_exceeded else "and"
-    return f"{start}: it states {_amount(here, printed, digits)}, {joint} {label} is {_number(here, value, digits)}."
+    return f"{states}, {joint} {label} is {_number(here, value, digits)}."
+
+
+def _place(here: Evaluation) -> str:
+    part = here.exhibit.part(here.subject)
+    return f"{here.claim.reference.in_words}{f', {part},' if part else ''}"
+
+
+def _unmet(bound: Bound) -> str:
+    """Return the conditions of a claim that are not met, behind "it requires that"."""
+    texts = [condition.text.rstrip(".") for condition in bound.assumptions if not condition.holds]
+    return " and that ".join(text[0].lower() + text[1:] if text[1].isalpha() else text for text in texts)
 
 
 def _start(here: Evaluation) -> str:
-    """Return the claim with its verdict, and what was decided of it at this setting."""
-    part = here.exhibit.part(here.subject)
-    start = f"{here.claim.reference.in_words}{f', {part},' if part else ''} {GENERAL[here.claim.verdict]}"
-    match here.judgement.decision:
-        case Decision.UNFOUNDED:
-            return f"{start} and is exceeded outside its conditions"
-        case Decision.OURS_EXCEEDED:
-            return f"{start} and is exceeded with {here.claim.ours}, which the paper leaves open"
-        case Decision.TIGHT if here.claim.verdict in (Verdict.HOLDS, Verdict.LOOSE):
-            return f"{start} and is tight here"
-        case Decision.HOLDS | Decision.TIGHT if here.claim.verdict is Verdict.FALSE:
-            return f"{start}, but not at this setting"
-    return start
+    """Return the claim with its verdict as it reads where the bound is exceeded, or is not."""
+    verdict, is_exceeded = here.claim.verdict, here.judgement.is_exceeded
+    said = f"{GENERAL[verdict]}:"
+    if here.claim.ours:
+        said = f"{GENERAL[verdict]}: with {here.claim.ours}, which the paper leaves open,"
+    elif verdict is Verdict.FALSE and not is_exceeded:
+        said = "fails at other settings; here"
+    elif verdict is Verdict.AMENDED:
+        said = "holds only with a correction:" if is_exceeded else "needs no correction here:"
+    elif here.judgement.decision is Decision.TIGHT and verdict in (Verdict.HOLDS, Verdict.LOOSE):
+        said = "holds and is tight here:"
+    return f"{_place(here)} {said}"
 
 
 def _compared_with(here: Evaluation) -> tuple[str, float]:
@@ -348,7 +366,7 @@ def _digits(here: Evaluation, printed: float, true: float) -> int:
 
 
 def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
-    """Return the verdict on a claim without a bound to draw, with the numbers of the first counterexample.
+    """Return the verdict on a claim without a bound to draw; of one that fails, with the numbers of an example.
 
     Args:
         claim: The claim.
@@ -358,12 +376,11 @@ def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
         One sentence.
     """
     start = f"{claim.reference.in_words} {GENERAL[claim.verdict]}"
-    if not examples:
+    if claim.verdict is not Verdict.FALSE or not examples:
         return f"{start}."
     first = examples[0]
-    return (
-        f"{start}: it states {shown_as(first.printed)}, but the true value is {shown_as(first.truth)} ({first.unit})."
-    )
+    stated, truth = shown_as(first.printed), shown_as(first.truth)
+    return f"{start}: in an example it states {stated}, but the true value is {truth} ({first.unit})."
 
 
 def failure_text(example: Counterexample) -> str:

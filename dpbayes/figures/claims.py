@@ -12,6 +12,7 @@ from dpbayes.figures.style import (
     Axis,
     Figure,
     Trace,
+    faded,
     figure_of,
     interval_bar,
     numerals,
@@ -52,20 +53,20 @@ def bound_figure(
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by curve."""
     x = curves.x
     holds = np.where(curves.violated, np.nan, curves.printed)
-    lines = (
-        (curves.certified, "proved", {"color": BOUND, "width": 2.5}),
-        (holds, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}),
-    )
-    traces: list[Trace] = [_line(x, y, name, line) for y, name, line in lines if _drawn(y).any()]
+    traces = list[Trace]()  # thick lines first, so that all are seen where they meet
+    if _drawn(curves.certified).any():
+        traces.append(_line(x, curves.certified, "proved", {"color": faded(BOUND, 0.5), "width": 6}))
+    if np.any(curves.exact > 0):
+        finite = np.isfinite(curves.exact)  # it can be known at only a few points
+        traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 3}))
+    if np.any(curves.value > 0):
+        traces.append(_dots(curves))
+    if _drawn(holds).any():
+        traces.append(_line(x, holds, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}))
     if curves.violated.any():
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
-    if np.any(curves.exact > 0):
-        finite = np.isfinite(curves.exact)  # it can be known at only a few points
-        traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 2}))
-    if np.any(curves.value > 0):
-        traces.append(_dots(curves))
     traces.append(_chosen(x, *chosen))
     texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.08))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]

@@ -60,7 +60,7 @@ def test_names_that_lie_on_each_other_come_apart_when_one_zooms_in(visit):
 
 
 def test_the_tools_of_a_table_come_on_a_telephone_when_the_table_is_touched(visit):
-    address = "proofs?proofs.view=the+papers%27+claims"
+    address = "data"
     visit(address)
     screen = visit(address, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     table = screen.main.get_by_test_id("stDataFrame").first

@@ -48,8 +48,9 @@ def test_a_row_of_the_list_of_claims_opens_its_board(visit) -> None:
     screen = visit("proofs?proofs.view=the+papers%27+claims")
     drawn(screen)
     before = screen.headline.inner_text()
-    table = screen.main.get_by_test_id("stDataFrame").first
-    table.click(position={"x": 120, "y": 35 * 3 + 17})
+    rows = screen.main.get_by_test_id("stRadioOption")
+    expect(rows.filter(has=screen.page.locator(":checked"))).to_be_in_viewport()
+    rows.nth(3).click()
     expect(screen.headline).not_to_have_text(before)
     expect(screen.page).to_have_url(re.compile("proofs.claim="))
     drawn(screen)

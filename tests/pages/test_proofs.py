@@ -161,18 +161,21 @@ def test_an_adaptive_release_shows_the_losses_of_simulated_outputs_of_made_up_ta
 # The papers' claims
 
 
-def listed(at: AppTest) -> Any:
-    return next(frame.value for frame in at.dataframe if "statement" in frame.value)
+def listed(at: AppTest) -> list[str]:
+    (claims,) = (radio for radio in at.radio if radio.label == "Claims")
+    return list(claims.options)
 
 
 def test_the_claims_open_on_one_that_fails_where_it_is_set() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value, **CLAIMS_VIEW)
         assert " fails: it states " in headline(at)
-        assert list(listed(at)["claim"]) == list(map(claim_place, ClaimShown))
-        fine(at.selectbox(key="proofs-verdict").set_value("✗ fails").run())
-        failing = [claim for claim in CLAIMS if claim.verdict is Verdict.FALSE]
-        assert list(listed(at)["statement"]) == [claim.title for claim in failing]
+        assert len(listed(at)) == len(CLAIMS)
+        fine(at.button_group(key="proofs-verdict").set_value("✗").run())
+        failing = [shown for shown in ClaimShown if claim_of(shown).verdict is Verdict.FALSE]
+        assert len(listed(at)) == len(failing)
+        at = fine(at.radio(key="proofs-rows-✗").set_value(failing[0]).run())
+        assert claim_of(failing[0]).finding in str(boards(at)) + everything(at)
 
 
 @pytest.mark.parametrize("shown", thorough(ClaimShown, sample=list(ClaimShown)[::6]), ids=claim_place)
@@ -180,7 +183,7 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     claim = claim_of(shown)
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
-    text = plain(everything(at))
+    text = plain(everything(at) + " ".join(note for one in boards(at) for note in frame_of(one)["notes"]))
     assert verdict_text(claim.verdict) in text
     assert plain(claim.finding) in text
     for example in counterexamples_of(claim):

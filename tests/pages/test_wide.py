@@ -61,7 +61,7 @@ SIMULATORS = ("dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",)
 
 
 SAID = {
-    BoundClaim.THEOREM_1: "the proved bound is",
+    BoundClaim.THEOREM_1: "is proved.",
     BoundClaim.EXPECTATION: "the exact mean is",
     BoundClaim.PROPOSITION_1: "the proved bound is",
     BoundClaim.CLIPPED: "the proved bound is",

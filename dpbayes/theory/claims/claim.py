@@ -20,7 +20,7 @@ class Verdict(enum.Enum):
     AMENDED = "holds with a correction"
     FALSE = "fails"
     VACUOUS = "true but vacuous"
-    UNCLEAR = "cannot be checked as stated"
+    UNCLEAR = "undecided"
     DEFINITION = "is a definition"
 
 

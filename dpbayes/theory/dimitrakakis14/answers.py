@@ -314,6 +314,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.ANSWERS, Axis.APART, Axis.SIZE),
         "a total variation distance of at most {}",
         "total variation distance of all answers together",
+        defaults=(("answers", 1),),
         measure=exact_value(
             "exact distance", lambda subject, at: normal_variation(_normal_pair(at), answers=at.knobs.answers)
         ),

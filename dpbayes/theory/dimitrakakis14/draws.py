@@ -300,6 +300,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.APART, Axis.SIZE),
         "a total variation distance of at most {}",
         "total variation distance of the posteriors",
+        defaults=(("apart", 0.2), ("size", 200)),
         measure=exact_value("exact distance", lambda subject, at: gamma_variation(exponential_pair(at))),
     ),
     "ALT_ALGORITHM_1": Exhibit(
@@ -318,6 +319,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "an L1 error of at most {}",
         "L1 distance of the empirical distribution from the true one",
         also=("bounds.cells",),
+        defaults=(("cells", 2),),
         says=BoundKind.QUANTILE,
         measure=_simulated_error,
         trials="empirical distributions",

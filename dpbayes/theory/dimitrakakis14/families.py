@@ -132,7 +132,6 @@ def lemma_5(a: float, *, at: ArrayLike, trials: int = 1) -> Bound:
         printed,
         lemma_5_without_coefficient(a, at=np.maximum(levels - math.log(trials), 0.0)),
         Assumption("a is above 1", a > 1),
-        Assumption("L is above ln n", bool(np.all(levels > math.log(trials)))),
     )
 
 

@@ -297,7 +297,9 @@ EXHIBITS: dict[str, Exhibit] = {
     "NOTES_GLOBAL": _loss_exhibit(
         GLOBAL, global_mechanism, _global_mechanism_text, "a privacy loss of at most {} nats"
     ),
-    "NOTES_LOCAL": _loss_exhibit(LOCAL, local_mechanism, _local_mechanism_text, "only a target of {} nats"),
+    "NOTES_LOCAL": _loss_exhibit(
+        LOCAL, local_mechanism, _local_mechanism_text, "that no guarantee follows from a target of {} nats"
+    ),
     "NOTES_SMOOTH": Exhibit(
         SMOOTH,
         _at_every_epsilon(lambda die, at, epsilon: smooth_mechanism(die, epsilon=epsilon, delta=at.knobs.delta)),

@@ -100,15 +100,8 @@ def scale_bound(network: Network, epsilon: ArrayLike) -> Bound:
 
     [Zhang16] Corollary 2.
     """
-    exact = network.odd_overlap.exact
-    return Bound(
-        COROLLARY_2,
-        printed_noise(network).scale(epsilon),
-        certified_noise(network).scale(epsilon),
-        "noise scale of an integer coefficient, records",
-        1.0,
-        (Assumption("O is found exactly here, not only bounded.", exact),),
-    )
+    printed, certified = printed_noise(network).scale(epsilon), certified_noise(network).scale(epsilon)
+    return Bound(COROLLARY_2, printed, certified, "noise scale of an integer coefficient, records")
 
 
 def _corollary_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:

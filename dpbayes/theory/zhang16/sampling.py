@@ -179,10 +179,6 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
         assumptions=(
             Assumption("ω = exp(-ε/2) is below 1/2", bool(np.all(possible))),
             Assumption("Every node is binary", network.is_binary),
-            Assumption(
-                "ω is a bound on the probabilities of joint outcomes, not on the CPT entries",
-                len(network.names) == 1,
-            ),
             Assumption("One sample is released", draws == 1),
         ),
     )

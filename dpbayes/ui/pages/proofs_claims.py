@@ -12,7 +12,7 @@ from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
-from dpbayes.base.text import typed
+from dpbayes.base.text import escaped, typed
 from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
@@ -49,8 +49,18 @@ from dpbayes.ui.widgets.from_python import (
 )
 from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_once, sentence_instead, source
 
-COLOURS = {"✓": "green", "△": "green", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
+COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
+
+COUNTED = {
+    "✓": "hold",
+    "△": "hold with a correction",
+    "✗": "fail",
+    "○": "are true but vacuous",
+    "?": "are undecided",
+    "=": "are definitions",
+}
+"""What the marks mean, behind the number of such claims."""
 
 
 @refusals_said_once()
@@ -60,27 +70,27 @@ def claims_part(chosen: Chosen) -> None:
     claim = claim_of(shown)
     drawn = bound if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all) else None
     with st.container(key="beside.claims"):
-        left, main = st.columns([6, 9], gap="medium")
+        left, main = st.columns([5, 10], gap="medium")
     with left:
         _list(shown)
-    with main.container(key="proofs-board", gap="xxsmall"):
-        with st.container(key="finding", gap="xxsmall"):
-            verdict = f":{COLOURS[SIGNS[claim.verdict]]}[**{verdict_text(claim.verdict)}**]"
-            st.markdown(f"**{claim_place(shown)}:** {claim.title}. {verdict}.")
-            st.markdown(claim.finding)
+        if drawn is not None:
+            _bound_controls(chosen, shown, drawn)
+    with main.container(key="proofs-board", gap="xsmall"):
+        mark = SIGNS[claim.verdict]
+        st.markdown(
+            f":{COLOURS[mark]}[**{verdict_text(claim.verdict)}**] &nbsp;**{claim_place(shown)}:** {claim.title}."
+        )
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
             else:
                 headline(claim_verdict(claim, failures(shown)).replace("$", r"\$"))
+                st.markdown(claim.finding)
             if drawn is not bound:
                 st.info("The picture is computed from the counts of the table: only the curator sees it.")
         _page_about(shown)
         with sentence_instead():
             _details(chosen, shown, drawn)
-    with left:
-        if drawn is not None:
-            _bound_controls(chosen, shown, drawn)
     with st.container(key="below"), sentence_instead():
         _sources(shown)
         _table_1_live(chosen)
@@ -105,57 +115,33 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 
 
 def _list(opened: ClaimShown) -> None:
-    """List the claims of one verdict, or all; a click opens a claim."""
-    counts = Counter(verdict_text(claim_of(shown).verdict) for shown in ClaimShown)
-    holds = sum(count for text, count in counts.items() if text[0] == "✓")
-    fails = sum(count for text, count in counts.items() if text[0] == "✗")
-    st.caption(f"Of {len(ClaimShown)} claims, {holds} hold (✓) and {fails} fail (✗). Click one to open it.")
-    verdict = st.selectbox(
-        "Verdict",
-        ["", *counts],
-        key="proofs-verdict",
-        format_func=lambda text: f"{text} ({counts[text]})" if text else "all verdicts",
-        label_visibility="collapsed",
-    )
-    listed = [shown for shown in ClaimShown if verdict in ("", verdict_text(claim_of(shown).verdict))]
-    key = f"proofs-rows-{verdict}"
-    with st.container(key="claims-list", gap=None):
-        st.dataframe(
-            _coloured(listed, opened),
-            hide_index=True,
-            height=430,
-            column_config={name: st.column_config.TextColumn(width=width) for name, width in WIDTHS.items()},
-            key=key,
-            on_select=lambda: _open_cell(key, listed),
-            selection_mode="single-cell",
+    """List the claims of one verdict, or all, with the number of each verdict; a click opens a claim."""
+    marks = {shown: SIGNS[claim_of(shown).verdict] for shown in ClaimShown}
+    counts = Counter(marks.values())
+    with st.container(key="claims", gap="xsmall"):
+        wanted = st.pills(
+            f"{len(marks)} claims, of which",
+            list(COUNTED),
+            key="proofs-verdict",
+            format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
         )
-    papers = {paper: PAPERS[paper] for paper in (claim_of(shown).reference.paper for shown in ClaimShown)}.values()
-    st.caption("; ".join(f"{paper.name.removeprefix('the ')}: {paper.title}, {paper.authors}" for paper in papers))
+        listed = [shown for shown, mark in marks.items() if wanted in (None, mark)]
+        key = f"proofs-rows-{wanted}"
+        controls.mirror(key, opened if opened in listed else None)
+        st.radio(
+            "Claims",
+            listed,
+            key=key,
+            format_func=_line,
+            label_visibility="collapsed",
+            on_change=lambda: set_parameter("proofs.claim", st.session_state[key]),
+        )
 
 
-OPEN = "background-color: rgba(31, 111, 168, 0.2)"
-"""The look of the row of the claim that is open."""
-
-WIDTHS = {"": 34, "statement": 330, "claim": 160}
-"""The widths of the columns of the list in pixels."""
-
-
-def _open_cell(key: str, listed: Sequence[ClaimShown]) -> None:
-    try:
-        rows = [cell[0] for cell in st.session_state[key]["selection"]["cells"]]
-    except (TypeError, LookupError):
-        return
-    for row in rows:
-        if isinstance(row, int) and 0 <= row < len(listed):
-            set_parameter("proofs.claim", listed[row])
-
-
-def _coloured(listed: Sequence[ClaimShown], opened: ClaimShown) -> Any:
-    """Return claims as a table, one line for each, of which one is coloured."""
-    claims = [(claim_of(shown), claim_place(shown)) for shown in listed]
-    lines = [(SIGNS[claim.verdict], claim.title, place) for claim, place in claims]
-    table = pd.DataFrame.from_records(lines, columns=list(WIDTHS))
-    return table.style.apply(lambda row: [OPEN if listed[row.name] is opened else ""] * 3, axis=1)
+def _line(shown: ClaimShown) -> str:
+    """Return a claim in the list: its mark, its statement and its place."""
+    mark, title = SIGNS[claim_of(shown).verdict], escaped(claim_of(shown).title)
+    return f":{COLOURS[mark]}[**{mark}**] {title} :gray[:small[{claim_place(shown).replace(' ', chr(160))}]]"
 
 
 def claim_place(shown: ClaimShown) -> str:
@@ -290,11 +276,7 @@ def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> Non
             _filled_in(chosen, drawn)
     source(claim.reference)
     if failing := failures(shown):
-        st.markdown(
-            "\n- ".join(
-                ["**Where the statement as written fails**, each at a setting of its own", *map(failure_text, failing)]
-            )
-        )
+        st.markdown("\n- ".join(["**Where the statement fails as it is written**", *map(failure_text, failing)]))
 
 
 def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:

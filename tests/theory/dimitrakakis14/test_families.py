@@ -92,7 +92,6 @@ def test_lemma_5_no_parameter_is_smooth_below_ln_n():
         assert abs(seen - mass) <= FAR * math.sqrt(max(mass * (1 - mass), 1e-9) / len(draws)) + 1e-9
     assert bound.certified[0] == bound.certified[2] == 1
     assert bound.certified[3] < 1
-    assert not bound.applies
 
 
 def test_lemma_5_without_its_coefficient():
