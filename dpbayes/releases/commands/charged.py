@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +96,13 @@ def release(args: argparse.Namespace) -> int:
     path, columns = _inputs(args)
     data = _table_of(args, columns)
     counts = count(_network_of(args.network, data), data)
+    stated = parsed_promise(args.epsilon, args.delta) if decimal("delta", args.delta) else None
     request = ReleaseRequest(
         dataset=args.dataset,
         network=counts.network,
         mechanism=args.mechanism,
-        **_loss(args),
+        epsilon=decimal("epsilon", args.epsilon) if stated is None else Fraction(0),
+        stated=stated,
         n=counts.n,
         prior=_prior(args, counts.network),
         settings={name: getattr(args, name) for name in _SETTINGS if getattr(args, name) is not None},
@@ -166,13 +169,6 @@ def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
     rule = prior_rule(args.prior)
     # A decimal stays as it is typed: a request has it exactly.
     return (args.prior,) if rule.kind is PriorKind.SYMMETRIC else decimals_of(rule.on(drawn))
-
-
-def _loss(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the typed epsilon, or epsilon and delta. Errors: InputError."""
-    if decimal("delta", args.delta):
-        return {"stated": parsed_promise(args.epsilon, args.delta)}
-    return {"epsilon": decimal("epsilon", args.epsilon)}
 
 
 # adaptive

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+import dpbayes as dp
 from dpbayes.boards.board import View
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -197,9 +198,7 @@ def rule_in_python(rule: PriorRule, network: str) -> str:
 
 
 def _class(kind: type, imports: dict[str, None]) -> str:
-    from dpbayes import api  # with all that it offers
-
-    if hasattr(api, kind.__name__):
+    if hasattr(dp, kind.__name__):
         return f"dp.{kind.__name__}"
     return _imported(kind, imports)
 
