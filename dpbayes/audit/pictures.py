@@ -82,12 +82,12 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
     largest = math.tanh(0.5 / scale) if is_whole else 1 / (2 * scale)
     first, second = (largest * np.exp(-np.abs(value - at) / scale) for at in (step, 0.0))
     return TwoLaws(
-        places=[f"{int(k):,}" for k in value] if is_whole else value,
+        places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole else value,
         first=first,
         second=second,
-        x=f"noisy value minus true value of the second table, {what}",
+        x=f"released value minus true value of the second table, {what}",
         y="probability" if is_whole else "density",
-        caption=f"One changed value, enlarged: its loss is at most {numeral(step / scale, 4)}, and losses add up.",
+        caption=f"One changed value: one curve is at most exp({numeral(step / scale, 4)}) times the other everywhere.",
         part=step / scale,
     )
 

@@ -23,15 +23,12 @@ from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
-from dpbayes.figures.style import Figure, titled
+from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
 
 # This mechanism: stated, proved, computed
 
 COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
-
-STEEP = {"type": "log", "exponentformat": "power", "nticks": 5}
-"""An axis of probabilities that span many magnitudes."""
 
 LOSS_IN_WORDS = (
     "The privacy loss of an output is the logarithm of how many times more likely it is for one table than for another "
@@ -42,7 +39,6 @@ LIMIT = Panel(
     "verdict",
     "Does the privacy loss stay within the stated ε?",
     "The privacy loss as stated, as proved, and as computed for the worst pair of tables.",
-    large=True,
     help=f"{LOSS_IN_WORDS} Green is within the stated ε, red is above it; grey: the paper states none.",
 )
 CURVE = Panel(
@@ -54,13 +50,17 @@ CURVE = Panel(
 )
 WORST = Panel(
     "worst",
-    "Where do two tables differ most?",
+    "How different are the releases of two tables?",
     "The releases of the worst pair of neighbouring tables.",
+    large=True,
     help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
     "They are named below the pictures.",
 )
 
-DELTA_TEXT = "δ(ε) is the least δ for which (ε, δ) holds: the sum of P − exp(ε) Q where it is positive."
+DELTA_TEXT = (
+    "δ is the most by which a release’s probability can exceed exp(ε) times its probability for a neighbouring table. "
+    "At δ = 0, ε bounds every release."
+)
 
 
 def audit_view(
@@ -84,7 +84,7 @@ def audit_view(
     stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
     slider = replace(SLIDER, stops=stops) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
-    panels = () if entry is None else (LIMIT, CURVE, WORST) if entry.picture else (LIMIT, CURVE)
+    panels = () if entry is None else (WORST, LIMIT, CURVE) if entry.picture else (replace(CURVE, large=True), LIMIT)
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
@@ -166,9 +166,13 @@ def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws |
     picture = drawn(audited.mechanism, worst, **audited.sizes)
     if picture is None:
         return None, "There are too many outputs to draw."
-    y = titled(picture.y, **(STEEP if picture.is_logarithmic else {}))
+    y = titled(picture.y)
+    if picture.is_logarithmic:
+        least, most = positive_range(picture.first, picture.second)
+        y = powers_axis(picture.y, np.log10(least), np.log10(most) + 0.2)
     times = report.exact / picture.part if picture.part else 0.0
-    total = f" {times:,.0f} of them change: {times:,.0f} × {numeral(picture.part, 4)} = {numeral(report.exact, 4)}."
+    total = f" {times:,.0f} values change: the loss is {times:,.0f} × {numeral(picture.part, 4)}"
+    total += f" = {numeral(report.exact, 4)}."
     caption = picture.caption + (total if picture.part and abs(times - round(times)) < 1e-6 else "")
     return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), caption
 
@@ -249,17 +253,20 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
         A view of one stop.
     """
     claimed, bound = audit.claimed, audit.loss_bound()
-    said = "is refuted" if audit.is_refuted else "is not refuted by simulated outputs"
+    said = (
+        f"the stated {claimed} is refuted" if audit.is_refuted else f"{claimed} is proved, and simulated releases agree"
+    )
     confidence = power_of_ten(round(np.log10(DOUBT)))
+    few = "At δ > 0, a few releases may have a loss above ε. " if claimed.delta else ""
     notes = (
-        f"Stated and proved: {claimed} ({claimed.reference.cited}). At δ > 0, a few outputs may have a loss above ε.",
-        f"Computed: the largest loss of a simulated output is {numeral(audit.largest, 4)}. For these two tables, "
-        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}. The worst case over all tables is not known.",
+        f"The guarantee covers the choice of the graph and its tables together. {few}Simulated: the largest loss of "
+        f"a release is {numeral(audit.largest, 4)}, and for these two tables ε ≥ {numeral(bound, 4)} with confidence "
+        f"1 − {confidence}.",
         tables.description,
     )
     caption = "The loss of an output is ln P[output | table] − ln P[output | other table], computed exactly."
     figure = losses_figure(audit.first, audit.second, claimed=claimed.epsilon)
-    frame = Frame(f"Adaptive release: the stated {claimed} {said}.", {"losses": figure}, notes, {"losses": caption})
+    frame = Frame(f"Adaptive release: {said}.", {"losses": figure}, notes, {"losses": caption})
     board = Board("audit", "Privacy loss", (LOSSES,), {})
     return View(board, lambda stop: (frame,))
 

@@ -69,9 +69,9 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float | None) -> Figure:
         for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b>"))
+        names.append(_left(place - 0.36, f"{row.name}: <b>{row.text}</b>"))
         if limit is not None:
-            ends = {"x0": limit, "x1": limit, "y0": place - 0.26, "y1": place + 0.26}
+            ends = {"x0": limit, "x1": limit, "y0": place - 0.2, "y1": place + 0.2}
             lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
     return figure_of(
         traces,
@@ -92,7 +92,7 @@ def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Tr
         "y": [place],
         "base": [start],
         "x": [stop - start],
-        "width": [0.36],
+        "width": [0.2],
         "marker": {"color": colour},
         "name": row.name,
         "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
@@ -225,7 +225,11 @@ def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> F
         shares = 1 - np.arange(1, len(seen) + 1) / len(seen)
         traces.append(LINES | {"x": seen, "y": shares, "name": name, "line": line | {"shape": "hv"}})
     claim = {"color": BOUND, "width": 2, "dash": "dash"}
+    least, most = min(0.0, *first, *second), max(claimed, *first, *second)
     traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "stated ε", "line": claim})
     return figure_of(
-        traces, x=titled("privacy loss, nats"), y=titled("share of outputs above", range=[0, 1.02]), height=380
+        traces,
+        x=titled("privacy loss, nats", range=[least, 1.1 * most]),
+        y=titled("share of outputs above", range=[0, 1.02]),
+        height=380,
     )

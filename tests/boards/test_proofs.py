@@ -99,7 +99,7 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     (repaired,) = network_view(PosteriorSampler).frames_at("2")
     assert "repaired: the proved ε = 2 holds" in repaired.headline
     assert frame.numbers["exact loss"] == report.at_least
-    assert [panel.key for panel in network_view(PosteriorSampler).board.panels] == ["verdict", "curve"]
+    assert [panel.key for panel in network_view(PosteriorSampler).board.panels] == ["curve", "verdict"]
 
 
 def die_view(kind: Any, n: int, **fields: Any) -> Any:
@@ -147,7 +147,7 @@ def test_simulated_losses_above_the_claim_refute_it() -> None:
     (frame,) = outputs_view(dp.AdaptiveAudit(claimed, losses, losses), two).frames_at("")
     assert frame.headline.endswith("the stated ε = 1 is refuted.")
     (fine,) = outputs_view(dp.AdaptiveAudit(claimed, losses / 10, losses / 10), two).frames_at("")
-    assert "is not refuted" in fine.headline
+    assert fine.headline.endswith("ε = 1 is proved, and simulated releases agree.")
 
 
 # The claims

@@ -222,7 +222,9 @@ def _outputs(chosen: Chosen) -> None:
     values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
     key = (type(mechanism), values, mechanism.prior.network, tables.key, chosen.seed)
     simulation = {"rng": stream(chosen.seed, "audit", type(mechanism).__name__), "draws": DRAWS}
-    with st.spinner(f"Simulating {DRAWS} releases of each table …", show_time=True):
+    with st.spinner(
+        f"Simulating {DRAWS} releases of each of two tables, and computing their privacy losses …", show_time=True
+    ):
         result = kept("audit.outputs", key, lambda: outputs(mechanism, tables.first, tables.second, **simulation))
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
@@ -244,7 +246,8 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     if not is_of_network(chosen.settings):
         st.caption(hypothetical_of(chosen.settings).caption)
     elif not reads_records(kind):
-        prior_control(kind)
+        if not hasattr(kind, "noise_model"):  # noise is the same under every prior
+            prior_control(kind)
         st.caption("The audit uses the open network and the number of records, never the records themselves.")
 
 
@@ -260,8 +263,8 @@ def neighbours(audited: Audited) -> TablePair:
     same, odd = (", ".join(map(assignment, names, [values[place] for values in states])) for place in (0, -1))
     second = Dataset(names, states, np.zeros((n, len(names)), dtype=np.int64))
     description = (
-        f"An example of {many(len(names), 'column')} and {many(n, 'record')} is audited. The first table has "
-        f"{many(n - 1, 'record')} ({same}) and one record ({odd}). In the second table all records are the same."
+        f"Two made-up tables of {many(n, 'record')}: in the second, every record is ({same}); in the first, one is "
+        f"({odd})."
     )
     first = second.replace(0, [len(values) - 1 for values in states])
     return TablePair(first, second, description, key=("made up", names, states, n))
