@@ -3,11 +3,13 @@
 From public probabilities no record has a part in it; otherwise it is computed from the table, for the curator only.
 """
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import distinct_texts, many, numeral
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
@@ -17,6 +19,7 @@ from dpbayes.experiments.arrows import (
     ArrowErrors,
     ArrowStudy,
     Change,
+    PairComparison,
     arrow_study,
     planned_pairs,
     table_pairs,
@@ -33,11 +36,40 @@ MOST_CELLS = 100
 """Cells of a network with all stops."""
 
 CLEAR, SEEN = 3.0, 0.01
-"""An arrow makes a clear difference if its worth is so many standard errors from zero, and this share of the error."""
+"""A difference is clear if it is so many standard errors from zero, and this share of the error."""
+
+
+class _Arrows:
+    """The drawn graph, and the same columns without arrows, over the same tables with the same noise."""
+
+    network: Network
+    prior: PriorRule
+    seed: int
+    last: Arrow | None
+    proposes: bool = True
+
+    @property
+    def compared(self) -> PairComparison:
+        """The true distributions, and the tables."""
+        raise NotImplementedError
+
+    @cached_property
+    def study(self) -> ArrowStudy:
+        """The graphs that are compared, at any epsilon."""
+        rng = stream(self.seed, "network", "noise")
+        offers = FURTHER if self.proposes else 0
+        return arrow_study(self.compared, self.network, rng, prior=self.prior, last=self.last, offers=offers)
+
+    @cached_property
+    def bare(self) -> ArrowStudy:
+        """The same without arrows."""
+        states = dict(zip(self.network.names, self.network.states, strict=True))
+        bare, rng = Network.from_edges(states, [], states), stream(self.seed, "network", "noise")
+        return arrow_study(self.compared, bare, rng, prior=self.prior, offers=0)
 
 
 @dataclass(frozen=True, eq=False)
-class PublicArrows:
+class PublicArrows(_Arrows):
     """What the board is computed from where probabilities are public: no record has a part in it.
 
     Attributes:
@@ -48,7 +80,7 @@ class PublicArrows:
         origin: What the probabilities are, in a sentence: "the published probabilities of Asia".
         prior: The rule of the prior.
         seed: The seed of the simulation.
-        last: The arrow that was drawn or deleted last, which the headline is about.
+        last: The arrow that was drawn or deleted last, which a sentence is about.
     """
 
     source: Network
@@ -61,12 +93,10 @@ class PublicArrows:
     last: Arrow | None = None
 
     @cached_property
-    def study(self) -> ArrowStudy:
-        """The graphs that are compared, at any epsilon."""
+    def compared(self) -> PairComparison:
+        """The tables, and the true distributions."""
         rng = stream(self.seed, "network", "tables")
-        compared = planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
-        rng = stream(self.seed, "network", "noise")
-        return arrow_study(compared, self.network, rng, prior=self.prior, last=self.last)
+        return planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
 
     @property
     def releases(self) -> str:
@@ -76,7 +106,7 @@ class PublicArrows:
 
 
 @dataclass(frozen=True, eq=False)
-class CuratorArrows:
+class CuratorArrows(_Arrows):
     """What the curator's board is computed from: the table.
 
     Attributes:
@@ -84,7 +114,7 @@ class CuratorArrows:
         network: The graph that is drawn over columns of the table.
         prior: The rule of the prior.
         seed: The seed of the simulation.
-        last: The arrow that was drawn or deleted last, which the headline is about.
+        last: The arrow that was drawn or deleted last, which a sentence is about.
         proposes: Whether arrows to add are searched in the records.
     """
 
@@ -96,11 +126,9 @@ class CuratorArrows:
     proposes: bool = False
 
     @cached_property
-    def study(self) -> ArrowStudy:
-        """The graphs that are compared, at any epsilon."""
-        compared = table_pairs(self.table, self.network)
-        rng, offers = stream(self.seed, "network", "noise"), FURTHER if self.proposes else 0
-        return arrow_study(compared, self.network, rng, prior=self.prior, last=self.last, offers=offers)
+    def compared(self) -> PairComparison:
+        """The table, and its distributions."""
+        return table_pairs(self.table, self.network)
 
     @property
     def releases(self) -> str:
@@ -114,15 +142,15 @@ class CuratorArrows:
 WORTH = Panel(
     "worth",
     "What does each arrow teach, and what does its noise cost?",
-    "A bar for each arrow: the error that it saves without noise, minus the error of its noise.",
-    help="What it teaches: without noise, the error rises by this without the arrow. What its noise costs: each parent "
-    "splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Thin lines: "
-    "99.7% intervals of what is left, from the simulated releases.",
+    "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise.",
+    help="What the arrow teaches: without noise, the error rises by this without the arrow. What its noise costs: each "
+    "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Thin "
+    "lines: 99.7% intervals of what is left, from the simulated releases.",
 )
 
 READING = (
     "Error: how far, on average, the released distribution of two columns is from the true one (total variation, 0 to "
-    "1). An arrow is worth it if it teaches more than its noise costs."
+    "1). An arrow costs no privacy, because ε covers the whole graph. It costs accuracy, because its noise adds error."
 )
 
 
@@ -149,10 +177,13 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
         ArrowBar(arrow_name(change), change.limit, net.value, CLEAR * net.error, k in clear, change.is_added)
         for k, (change, net) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
+    bars.sort(key=lambda bar: (bar.is_added, -bar.net))
     numbers = {"error": errors.error.value} | {bar.name: bar.net for bar in bars}
-    headline, captions = arrow_headline(errors, epsilon, inputs.last), {"worth": inputs.releases}
+    arrows = len(inputs.network.edges)
+    bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
-    return Frame(headline, figures, (READING, verdict(errors)), captions, numbers)
+    headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
+    return Frame(headline, figures, (*arrow_notes(errors, inputs.last), READING), {"worth": inputs.releases}, numbers)
 
 
 def arrow_name(change: Change) -> str:
@@ -163,37 +194,45 @@ def arrow_name(change: Change) -> str:
 
 def clear_changes(errors: ArrowErrors) -> list[int]:
     """Return the changes that clearly raise or lower the error, by their places."""
-    least = SEEN * errors.error.value
-    return [k for k, worth in enumerate(errors.worths) if abs(worth.value) > max(least, CLEAR * worth.error)]
+    return [k for k, worth in enumerate(errors.worths) if _is_clear(worth, errors)]
 
 
-def arrow_headline(errors: ArrowErrors, epsilon: float, last: Arrow | None = None) -> str:
-    """Return the error with and without the arrow that was drawn or deleted last, else the clearest difference."""
-    clear, start = clear_changes(errors), f"ε = {numeral(epsilon)}:"
+def _is_clear(difference: Estimate, errors: ArrowErrors) -> bool:
+    return abs(difference.value) > max(SEEN * errors.error.value, CLEAR * difference.error)
+
+
+def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
+    """Return by how much all arrows of the graph lower or raise the error of the same columns without arrows."""
+    if not arrows:
+        return f"without arrows the error is {_equal_texts(errors.error.value)[0]}."
+    gain = Estimate.of(bare.drawn - errors.drawn)
+    which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
+    before, after = _equal_texts(bare.error.value, errors.error.value)
+    if not _is_clear(gain, errors):
+        return f"{which} make{ending} no clear difference to the error ({after})."
+    return f"{which} {'lower' if gain.value > 0 else 'raise'}{ending} the error from {before} to {after}."
+
+
+def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ...]:
+    """Return the error with and without the arrow that was drawn or deleted last, or of the clearest difference."""
+    clear = clear_changes(errors)
     done = [k for k, change in enumerate(errors.changes) if change.arrow == last]
     drawn = [k for k in clear if not errors.changes[k].is_added]
-    if not errors.changes:
-        return f"{start} without arrows the error is {numeral(errors.error.value, 2)}."
     if not (done or clear):
-        return f"{start} no arrow makes a clear difference to the error ({numeral(errors.error.value, 2)})."
+        return ()
     most = max(done or drawn or clear, key=lambda k: abs(errors.worths[k].value))
     change, saves = errors.changes[most], errors.worths[most].value > 0
     arrow, is_with = " → ".join(change.arrow), change.is_added != bool(done)  # what was done leads to the drawn graph
-    start = f"{start} {'with' if is_with else 'without'} {arrow} the error"
-    if most not in clear:
-        return f"{start} stays at about {numeral(errors.error.value, 2)}: no clear difference."
+    start = f"{'With' if is_with else 'Without'} {arrow} the error"
     ends = errors.error.value, float(errors.changed[most].mean())
-    before, after = distinct_texts(*(ends[::-1] if done else ends), most=2)
+    before, after = _equal_texts(*(ends[::-1] if done else ends))
+    if most not in clear:
+        return (f"{start} stays at about {after if done else before}: no clear difference.",)
     verb = "falls" if is_with == saves else "rises"
-    return f"{start} {verb if done else f'would {verb[:-1]}'} from {before} to {after}."
+    return (f"{start} {verb if done else f'would {verb[:-1]}'} from {before} to {after}.",)
 
 
-def verdict(errors: ArrowErrors) -> str:
-    """Return how many drawn arrows are worth their noise, how many are not, and of how many that is not clear."""
-    drawn = [k for k, change in enumerate(errors.changes) if not change.is_added]
-    if not drawn:
-        return "No arrow is drawn."
-    nets = [errors.worths[k].value for k in clear_changes(errors) if k in drawn]
-    good = sum(net > 0 for net in nets)
-    bad, rest = len(nets) - good, len(drawn) - len(nets)
-    return f"{many(len(drawn), 'arrow')}: {good} worth the noise, {bad} not, {rest} without a clear difference."
+def _equal_texts(*errors: float) -> list[str]:
+    """Return errors with equal decimals: two digits of the least one."""
+    least = min(filter(None, errors), default=1.0)
+    return [f"{error:.{max(2, 1 - math.floor(math.log10(least)))}f}" for error in errors]

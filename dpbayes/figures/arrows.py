@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PRIVATE
-from dpbayes.figures.style import LINES, Figure, Trace, distinct_labels, faded, figure_of, titled, upright
+from dpbayes.figures.style import LINES, ROWS, Figure, Trace, band_of, distinct_labels, figure_of, titled, upright
 
 LETTERS = 24
 """Letters of an arrow's name beside the picture."""
@@ -15,14 +15,14 @@ LETTERS = 24
 LEAST_SPAN = 0.002
 """The least error that is seen as the whole width."""
 
-LEFT = 0.35
+LEFT = 0.25
 """The part of the axis left of zero, of the part to its right without its margin."""
 
-WIDTH, HATCH = 15, "2px,3px"
-"""The height of a bar in pixels, and the stripes of a price."""
+NEAR, FAR = 0.03, 0.36
+"""How far from the middle of a row its two bars begin and end."""
 
 TEACHES, PRICE, SAVES, COSTS, UNCLEAR = (
-    ("what it teaches", EXACT),
+    ("what the arrow teaches", EXACT),
     ("− what its noise costs", PRIVATE),
     ("= what it saves", GREEN),
     ("= a net loss", INVALID),
@@ -73,10 +73,9 @@ class ArrowBar:
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
-    """Draw a row for each arrow: what it teaches, the price of its noise at its end, and what is left.
+    """Draw two bars for each arrow: what it teaches, and below it what is left beside the price of its noise.
 
-    Arrows to add are below the drawn ones. Rows and axis stay while epsilon moves, unless a bar or an interval needs
-    more of the axis.
+    Arrows to add are below the drawn ones. The axis stays while epsilon moves, unless a bar or an interval needs more.
 
     Args:
         bars: The arrows, the drawn ones first.
@@ -85,53 +84,53 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     ends = [end for bar in bars for end in (bar.worth, *bar.interval) if np.isfinite(end)]
     low, high = min(-LEFT * span, 1.1 * min(ends, default=0.0)), max(1.25 * span, 1.1 * max(ends, default=0.0))
     rows = [-float(place) - bar.is_added for place, bar in enumerate(bars)]
-    digits = max(2, 1 - math.floor(math.log10(span)))
+    digits = min(max(3, 2 - math.floor(math.log10(span))), 4)
     shared = {"range": [min(rows, default=0.0) - 0.7, 1.5], "showgrid": False, "zeroline": False, "automargin": True}
     sums = {"overlaying": "y", "side": "right", "tickvals": [1.0, *rows]}
     return figure_of(
         [*_rows(bars, rows), *map(_key, (TEACHES, PRICE, SAVES, COSTS, UNCLEAR))],
-        x=titled("error saved (total variation)", range=[low, high], zeroline=False, nticks=6, tickangle=0),
+        x=titled("error saved (total variation)", range=[low, high], zeroline=False, nticks=4, tickangle=0),
         y=titled("", tickvals=rows, ticktext=distinct_labels([bar.name for bar in bars], LETTERS), **shared),
         yaxis2=titled("", ticktext=[SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared),
-        height=120 + 32 * max(len(bars), 1),
+        height=170 + 38 * max(len(bars), 1),
         shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
         showlegend=True,
+        **ROWS,
     )
 
 
 def _rows(bars: Sequence[ArrowBar], rows: Sequence[float]) -> Iterator[Trace]:
     """Yield the parts of every row, and the interval around what is left."""
     for bar, row in zip(bars, rows, strict=True):
-        yield _part((0.0, bar.worth), row, *TEACHES)
-        yield _part((0.0, bar.net), row, *bar.kind)
-        yield _part(bar.price, row, *PRICE)
-        yield _part(bar.interval if np.isfinite(bar.error) else (bar.net, bar.net), row, "interval of 99.7%", BOUND)
+        yield _part((0.0, bar.worth), row + NEAR, row + FAR, *TEACHES)
+        yield _part((0.0, bar.net), row - FAR, row - NEAR, *bar.kind)
+        yield _part(bar.price, row - FAR, row - NEAR, *PRICE)
+        ends = np.array(bar.interval if np.isfinite(bar.error) else (bar.net, bar.net))
+        middle = np.full(2, row - (NEAR + FAR) / 2)
+        yield LINES | {"x": ends, "y": middle, "line": {"color": BOUND, "width": 2}} | QUIET
 
 
-def _part(ends: tuple[float, float], row: float, name: str, colour: str) -> Trace:
-    hover = {"hovertemplate": f"{name.lstrip('−= ')}<extra></extra>", "showlegend": False}
-    return _line(np.array(ends), np.array([row, row]), name, colour) | hover
+QUIET: Trace = {"hoverinfo": "skip", "showlegend": False}
+
+
+def _part(ends: tuple[float, float], low: float, high: float, name: str, colour: str) -> Trace:
+    """Return a bar from end to end."""
+    return band_of(np.array(ends), np.full(2, low), np.full(2, high), colour, name=name)
 
 
 def _key(part: tuple[str, str]) -> Trace:
     """Return a bar of no length, which only the legend shows."""
-    return _line(np.zeros(2), np.ones(2), *part) | {"hoverinfo": "skip", "yaxis": "y2"}
-
-
-def _line(x: "np.ndarray", y: "np.ndarray", name: str, colour: str) -> Trace:
-    line: Trace = {"color": colour, "width": WIDTH}
-    if name == TEACHES[0]:
-        line["color"] = faded(colour, 0.45)
-    elif name == PRICE[0]:
-        line["dash"] = HATCH
-    elif name.startswith("interval"):
-        line["width"] = 2
-    return LINES | {"x": x, "y": y, "name": name, "line": line}
+    name, colour = part
+    line = {"x": np.zeros(2), "y": np.ones(2), "name": name, "line": {"color": colour, "width": 10}}
+    return LINES | line | {"hoverinfo": "skip", "yaxis": "y2"}
 
 
 def _sum(bar: ArrowBar, digits: int) -> str:
-    """Return the numbers of a row, rounded so that they add up."""
+    """Return the numbers of a row, rounded so that they add up; what is too small to be written is "≈ 0"."""
     worth, net = (round(number, digits) + 0.0 for number in (bar.worth, bar.net))  # no "-0.00"
-    sign = "−" if worth >= net else "+"
-    numbers = [f"{number:.{digits}f}".replace("-", "−") for number in (worth, abs(worth - net), net)]
-    return f"{numbers[0]} {sign} {numbers[1]} = <b>{numbers[2]}</b>"
+    numbers = [_number(number, digits) for number in (worth, abs(worth - net), net)]
+    return f"{numbers[0]} {'−' if worth >= net else '+'} {numbers[1]} = <b>{numbers[2]}</b>"
+
+
+def _number(number: float, digits: int) -> str:
+    return f"{number:.{digits}f}".replace("-", "−") if abs(number) >= 0.5 * 10.0**-digits else "≈ 0"

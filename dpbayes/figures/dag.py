@@ -118,17 +118,26 @@ MARGIN_X, MARGIN_Y = 80.0, 50.0
 BORDER = 25.0
 PER_LEVEL, MOST_LEVELS, STEP = 5, 4, 48.0
 """Most nodes of a layer at one height, most heights of a layer, and the largest distance of two heights."""
+RING = range(3, 13)
+"""Numbers of nodes without arrows that are on an ellipse."""
 _SWEEPS = 12
 """How often the layers are ordered, alternately from above and from below."""
 
 
 def layered_positions(nodes: Iterable[str], arrows: Iterable[tuple[str, str]]) -> dict[str, tuple[float, float]]:
-    """Return (x, y) for every node of an acyclic graph: layers by longest path, ordered by neighbours' centres."""
+    """Return (x, y) for every node of an acyclic graph: layers by longest path, ordered by neighbours' centres.
+
+    A few nodes without arrows are on an ellipse, so that an arrow between any two passes no third one.
+    """
     parents: dict[str, list[str]] = {node: [] for node in nodes}
     children: dict[str, list[str]] = {node: [] for node in parents}
     for parent, child in arrows:
         parents[child].append(parent)
         children[parent].append(child)
+    if len(parents) in RING and not any(parents.values()):
+        turns = 2 * np.pi * (np.arange(len(parents)) + 0.5) / len(parents)
+        x, y = WIDTH / 2 + (WIDTH / 2 - MARGIN_X) * np.sin(turns), HEIGHT / 2 - (HEIGHT / 2 - MARGIN_Y) * np.cos(turns)
+        return dict(zip(parents, zip(x.tolist(), y.tolist(), strict=True), strict=True))
     layers = _layers(parents, children)
     place = {node: (i + 0.5) / len(layer) for layer in layers for i, node in enumerate(layer)}
     for sweep in range(_SWEEPS):

@@ -5,11 +5,12 @@ from textwrap import wrap
 
 import numpy as np
 
-from dpbayes.base.looks import EXACT, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, PRIVATE
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.answer import frame_height
 from dpbayes.figures.style import (
     LINES,
+    ROWS,
     Figure,
     Trace,
     distinct_labels,
@@ -82,11 +83,11 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray], samples: FloatArray) 
 
 
 def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> Figure:
-    """Draw a bar for each column, which its values share by their records.
+    """Draw a bar for each column, which its values share by their records; the first value is the lightest part.
 
     Args:
         names: The columns.
-        states: The values of each column.
+        states: The values of each column; one called `ABSENT` is grey.
         records: The number of records with each value, (states,) for each column.
     """
     rows = -np.arange(len(names), dtype=float)
@@ -96,22 +97,32 @@ def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], record
         counts = [numbers[k] for numbers in records if k < len(numbers)]
         shares = [100 * numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
         labels = [plain(values[k], 24) for values in states if k < len(values)]
-        marker = {
-            "color": faded(EXACT, SHADES[k % len(SHADES)]),
-            "line": {"color": "rgba(128,128,128,0.6)", "width": 1},
-        }
+        shades = [_shade(values, k) for values in states if k < len(values)]
+        marker = {"color": shades, "line": {"color": faded(BOUND, 0.8), "width": 1}}
         texts = {"text": labels, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
         hover = {"customdata": counts, "hovertemplate": "%{text}: %{customdata:,} records (%{x:.3~g}%)<extra></extra>"}
         bar = {"type": "bar", "orientation": "h", "x": np.array(shares), "y": rows[has], "width": 0.8}
         bars.append(bar | {"marker": marker, "showlegend": False} | texts | hover)
     ticks = {"tickvals": rows, "ticktext": distinct_labels(names, 24), "automargin": True, "showgrid": False}
-    x, y = titled("% of the records", range=[0, 100]), titled("", zeroline=False, **ticks)
-    small = {"minsize": 9, "mode": "hide"}
-    return figure_of(bars, x=x, y=y, height=90 + 24 * len(names), barmode="stack", uniformtext=small)
+    x, y = titled("% of the records", range=[0, 100.3]), titled("", zeroline=False, **ticks)
+    small = {"minsize": 10, "mode": "hide"}
+    return figure_of(bars, x=x, y=y, height=80 + 32 * len(names), barmode="stack", uniformtext=small, **ROWS)
 
 
-SHADES = (0.65, 0.4, 0.2)
-"""The opacities of neighbouring values in a bar."""
+ABSENT = "missing"
+"""The value that stands for no value."""
+
+LIGHT, DARK = 0.12, 0.5
+"""The opacities of the first and the last value of a bar."""
+
+
+def _shade(values: Sequence[str], k: int) -> str:
+    """Return the colour of a column's value at index k, which no other value of the column has."""
+    if values[k] == ABSENT:
+        return faded(BOUND, 0.35)
+    last = sum(value != ABSENT for value in values) - 1
+    return faded(EXACT, LIGHT + (DARK - LIGHT) * k / max(last, k, 1))
+
 
 Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""
@@ -139,4 +150,5 @@ def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE) -> F
         x=titled("probability", range=[-0.01, 1.01]),
         y={"automargin": True, "range": [len(labels) - 0.4, -0.6], "tickvals": marks["y"], "ticktext": ticktext},
         height=90 + 24 * max(map(len, lines), default=1) * len(labels),
+        **ROWS,
     )

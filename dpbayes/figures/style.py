@@ -49,6 +49,10 @@ def plotly() -> ModuleType:
     return go
 
 
+ROWS: dict[str, Any] = {"meta": {"rows": True}}
+"""The layout of a picture of rows with names, which is as high as its rows need, however much room a screen has."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """A Plotly figure as plain data: its traces with arrays, and its layout.

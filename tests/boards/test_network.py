@@ -11,11 +11,11 @@ from dpbayes.boards.network import (
     STOPS,
     CuratorArrows,
     PublicArrows,
-    arrow_headline,
     arrow_name,
+    arrow_notes,
     arrow_worth,
     clear_changes,
-    verdict,
+    whole_gain,
 )
 from dpbayes.experiments.arrows import ArrowErrors, Change
 from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_over
@@ -29,15 +29,25 @@ TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng
 def test_the_picture_has_the_numbers_of_the_study():
     errors, frame = PUBLIC.study.at(1.0), arrow_worth(PUBLIC).frames_at("1")[0]
     traces = frame.figures["worth"].data
-    names = [arrow_name(change) for change in errors.changes]
-    assert frame.figures["worth"].layout["yaxis"]["ticktext"] == names
-    for k, (change, net) in enumerate(zip(errors.changes, errors.worths, strict=True)):
+    rows = sorted(zip(errors.changes, errors.worths, strict=True), key=lambda row: -row[1].value)
+    names = [arrow_name(change) for change, _ in rows]
+    assert frame.figures["worth"].layout["yaxis"]["ticktext"] == names, "the arrow that saves most is the first"
+    for k, (change, net) in enumerate(rows):
         teaches, left, price, interval = traces[4 * k : 4 * k + 4]
         assert (teaches["x"][1], left["x"][1], frame.numbers[names[k]]) == (change.limit, net.value, net.value)
-        assert price["x"][1] - price["x"][0] == pytest.approx(change.limit - min(max(net.value, 0.0), change.limit))
+        assert np.ptp(price["x"]) == pytest.approx(change.limit - min(max(net.value, 0.0), change.limit))
         assert interval["x"].mean() == pytest.approx(net.value)
+        assert max(left["y"]) < min(teaches["y"]), "what is left is below what is taught"
     assert frame.numbers["error"] == errors.error.value
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
+
+
+def test_the_headline_compares_the_whole_graph_with_no_arrows_over_the_same_tables():
+    errors, empty = PUBLIC.study.at(1.0), replace(PUBLIC, network=empty_over(STATES))
+    np.testing.assert_allclose(PUBLIC.bare.at(1.0).drawn, empty.study.at(1.0).drawn)
+    headline = arrow_worth(PUBLIC).frames_at("1")[0].headline
+    assert headline == f"ε = 1: the 8 arrows lower the error from {empty.study.at(1.0).error.value:.3f} to 0.028."
+    assert round(errors.error.value, 3) == 0.028
 
 
 def test_the_axis_stays_while_epsilon_moves_and_is_extended_for_a_bar_that_leaves_it():
@@ -62,22 +72,24 @@ def test_the_errors_of_a_graph_are_the_same_before_and_after_an_arrow_is_drawn()
 
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
     view = arrow_worth(PUBLIC)
-    assert "no arrow makes a clear difference" in view.frames_at("0.01")[0].headline
-    assert "without smoke → lung the error would fall" in view.frames_at("0.1")[0].headline
+    assert view.frames_at("0.01")[0].headline.startswith("ε = 0.01: the 8 arrows make no clear difference")
+    assert "the 8 arrows raise the error" in view.frames_at("0.05")[0].headline
+    assert "Without smoke → lung the error would fall" in view.frames_at("0.1")[0].notes[0]
     for stop in ("1", "10"):
         frame = view.frames_at(stop)[0]
-        assert frame.headline.startswith(f"ε = {stop}: without bronc → dysp the error would rise")
+        assert "the 8 arrows lower the error" in frame.headline
+        assert frame.notes[0].startswith("Without bronc → dysp the error would rise")
     assert not clear_changes(PUBLIC.study.at(0.01))
     assert len(clear_changes(PUBLIC.study.at(10.0))) > len(clear_changes(PUBLIC.study.at(1.0)))
 
 
 def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
     empty = arrow_worth(replace(PUBLIC, network=empty_over(STATES))).frames_at("1")[0]
-    assert empty.headline.startswith("ε = 1: with bronc → dysp the error would fall from ")
+    assert empty.headline.startswith("ε = 1: without arrows the error is 0.05")
+    assert empty.notes[0].startswith("With bronc → dysp the error would fall from ")
     assert set(empty.numbers) == {"error", *(name for name in empty.numbers if name.startswith("add "))}
     bayes = arrow_worth(replace(PUBLIC, network=naive_bayes_over(STATES, "dysp"))).frames_at("1")[0]
-    assert "without dysp → bronc the error would rise" in bayes.headline
-    assert "2 not, " in bayes.notes[1]
+    assert "Without dysp → bronc the error would rise" in bayes.notes[0]
 
 
 def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
@@ -88,46 +100,42 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
 
 
 @pytest.mark.parametrize(
-    ("errors", "headline", "counted"),
+    ("errors", "note"),
     [
-        (
-            errors_of(0.1, -0.2),
-            "without a1 → b1 the error would fall from 0.5 to 0.3.",
-            "2 arrows: 1 worth the noise, 1 not, 0 without a clear difference.",
-        ),
-        (
-            errors_of(0.001),
-            "no arrow makes a clear difference to the error (0.5).",
-            "1 arrow: 0 worth the noise, 0 not, 1 without a clear difference.",
-        ),
-        (
-            errors_of(0.1, added=True),
-            "with a0 → b0 the error would fall from 0.5 to 0.4.",
-            "No arrow",
-        ),
-        (
-            errors_of(-0.1, added=True),
-            "with a0 → b0 the error would rise from 0.5 to 0.6.",
-            "No arrow",
-        ),
+        (errors_of(0.1, -0.2), ("Without a1 → b1 the error would fall from 0.50 to 0.30.",)),
+        (errors_of(0.001), ()),
+        (errors_of(0.1, added=True), ("With a0 → b0 the error would fall from 0.50 to 0.40.",)),
+        (errors_of(-0.1, added=True), ("With a0 → b0 the error would rise from 0.50 to 0.60.",)),
     ],
 )
-def test_the_headline_is_the_largest_clear_difference(errors: ArrowErrors, headline: str, counted: str):
-    assert arrow_headline(errors, 1.0) == f"ε = 1: {headline}"
-    assert verdict(errors).startswith(counted)
+def test_a_sentence_is_about_the_largest_clear_difference(errors: ArrowErrors, note: tuple[str, ...]):
+    assert arrow_notes(errors) == note
 
 
 @pytest.mark.parametrize(
-    ("worth", "added", "headline"),
+    ("worth", "added", "note"),
     [
-        (0.1, True, "without a0 → b0 the error rises from 0.4 to 0.5."),
-        (0.1, False, "with a0 → b0 the error falls from 0.6 to 0.5."),
-        (-0.1, False, "with a0 → b0 the error rises from 0.4 to 0.5."),
-        (0.0, True, "without a0 → b0 the error stays at about 0.5: no clear difference."),
+        (0.1, True, "Without a0 → b0 the error rises from 0.40 to 0.50."),
+        (0.1, False, "With a0 → b0 the error falls from 0.60 to 0.50."),
+        (-0.1, False, "With a0 → b0 the error rises from 0.40 to 0.50."),
+        (0.0, True, "Without a0 → b0 the error stays at about 0.50: no clear difference."),
     ],
 )
-def test_the_headline_answers_the_last_action_whatever_is_larger(worth: float, added: bool, headline: str):
-    assert arrow_headline(errors_of(worth, 0.2, added=added), 1.0, ("a0", "b0")) == f"ε = 1: {headline}"
+def test_a_sentence_is_about_the_last_action_whatever_is_larger(worth: float, added: bool, note: str):
+    assert arrow_notes(errors_of(worth, 0.2, added=added), ("a0", "b0")) == (note,)
+
+
+@pytest.mark.parametrize(
+    ("arrows", "bare", "gain"),
+    [
+        (0, 0.5, "without arrows the error is 0.50."),
+        (1, 0.504, "the arrow makes no clear difference to the error (0.50)."),
+        (1, 0.6, "the arrow lowers the error from 0.60 to 0.50."),
+        (2, 0.046, "the 2 arrows raise the error from 0.046 to 0.500."),
+    ],
+)
+def test_the_gain_of_all_arrows_has_equal_decimals(arrows: int, bare: float, gain: str):
+    assert whole_gain(arrows, errors_of(), ArrowErrors((), np.full(4, bare), np.empty((0, 4)))) == gain
 
 
 def test_the_last_arrow_has_a_row_and_records_propose_arrows_only_on_request():

@@ -106,7 +106,7 @@ def test_a_finger_moves_a_node_in_place_and_scrolls_the_page_over_empty_ground(s
     places = screen.until(lambda graph: graph["places"]["lung"] != [500, 300])["places"]
     assert stage.bounding_box()["y"] == top
     x, y = screen.centre("smoke")
-    screen.touch([[(x + 150, y)], [(x + 150, y - 40)], [(x + 150, y - 80)], [(x + 150, y - 120)]])
+    screen.touch([[(x, y + 100 - up)] for up in (0, 40, 80, 120)])
     assert stage.bounding_box()["y"] < top - 50
     assert screen.python()["places"] == places
 

@@ -118,7 +118,8 @@ class Board {
     const [stop, next] = [stops[near], stops[near + Math.sign(this.place - near)]];
     const frames = shown[stop];
     this.root.toggleAttribute("data-coming", !frames);
-    if (!frames) return; // what is shown is of another stop: it is faint, and its numbers are hidden
+    // What is shown is of another stop: it is faint, and its numbers are hidden.
+    if (!frames) return (this.headline.textContent &&= "Computing …");
     const frame = frames[this.turn % frames.length];
     const other = next !== stop && shown[next]?.[this.turn % shown[next].length];
     this.say(whole({ headline: frame.headline, notes: frame.notes }));
@@ -228,8 +229,9 @@ class Panel {
     if (this.caption.textContent !== caption) this.caption.textContent = caption;
     if (!figure) return;
     this.chart ??= new Chart(this.place, this.board.renderer);
-    const named = figure.layout.yaxis?.tickvals?.length;
-    if (this.named !== named) [this.named = named, this.board.fit()];
+    const { yaxis, meta, height } = figure.layout;
+    const [named, most] = [yaxis?.tickvals?.length, meta?.rows ? height : TALLEST];
+    if (this.named !== named || this.most !== most) [Object.assign(this, { named, most }), this.board.fit()];
     this.measure();
     this.chart.show(figure);
   }
@@ -244,7 +246,8 @@ class Panel {
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
     const least = Math.max(isLow ? LEAST : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
-    const height = isPhone && !full ? Math.max(260, least) : Math.min(Math.max(least, share - beside), full ? innerHeight : TALLEST);
+    const wanted = isPhone && !full ? Math.max(260, least) : Math.max(least, share - beside);
+    const height = Math.min(wanted, full ? innerHeight : (this.most ?? TALLEST));
     this.place.style.height = `${Math.round(height)}px`;
     this.measure();
   }

@@ -39,7 +39,7 @@ class Chart {
     const height = Math.max(80, this.size.height - this.legend.height);
     const layout = {
       ...figure.layout,
-      template: { layout: this.theme() },
+      template: { layout: this.theme(), data: { bar: [{ insidetextfont: { color: getComputedStyle(this.root).color } }] } },
       width: this.size.width,
       height,
       showlegend: !isNamed,

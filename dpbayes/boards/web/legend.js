@@ -1,6 +1,6 @@
 // The names of the curves of a narrow chart, above it, one after the other as words are: Plotly's own columns, each as
 // wide as the longest name, would take half of the picture. A finger on a name hides its curve, as in Plotly's legend.
-const DASHES = { dot: "1 2", dash: "4 3", dashdot: "5 2 1 2", longdash: "7 3", "2px,3px": "2 3" };
+const DASHES = { dot: "1 2", dash: "4 3", dashdot: "5 2 1 2", longdash: "7 3" };
 const SYMBOLS = {
   circle: "M8 6a4 4 0 1 0 8 0a4 4 0 1 0 -8 0",
   square: "M8.5 2.5h7v7h-7z",

@@ -63,6 +63,8 @@ WITHOUT_RECORDS = (
     "only, from the records."
 )
 
+FROM_RECORDS = "Not private (curator view): the errors are computed from the records."
+
 
 def network_page(chosen: Chosen) -> None:
     """Show the drawing beside the price and worth of its arrows, and its files."""
@@ -241,10 +243,13 @@ def _worth(chosen: Chosen) -> None:
         st.caption(WITHOUT_RECORDS)
         return
     if chosen.public_source is None:
+        if not chosen.has_public_records:
+            st.caption(FROM_RECORDS)
         st.toggle("Propose arrows from the records", key=PROPOSES, help="Not private (curator view).")
-    view, value = arrow_view(chosen), shortest(chosen.epsilon)
-    is_public = not view.board.private or chosen.has_public_records
-    show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
+    with st.spinner("Computing for the present graph …"):
+        view, value = arrow_view(chosen), shortest(chosen.epsilon)
+        is_public = not view.board.private or chosen.has_public_records
+        show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
     share(view, value, python=lambda: show_python(python_of(chosen), "network", chosen))
 
 

@@ -104,16 +104,19 @@ class History {
 
 // Geometry of pills {x, y, w, h} and of the arrows between them
 
+const HANDLE = 0.36; // the radius of a handle and of the room around it, in heights of its pill
 const clamp = (value, low, high) => Math.min(Math.max(value, low), Math.max(low, high));
 
-// Where the ray from the centre of a pill towards point p leaves the pill.
+// Where the ray from the centre of a pill towards point p leaves the pill, and the handle at its right end.
 function border(box, p) {
   const r = box.h / 2, a = box.w / 2 - r;
   const length = Math.hypot(p.x - box.x, p.y - box.y) || 1;
   const ux = (p.x - box.x) / length, uy = (p.y - box.y) / length;
   const flat = r / Math.abs(uy);
   const t = Math.abs(flat * ux) <= a ? flat : a * Math.abs(ux) + Math.sqrt(Math.max(r * r - a * a * uy * uy, 0));
-  return { x: box.x + t * ux, y: box.y + t * uy };
+  const under = (HANDLE * box.h) ** 2 - ((box.w / 2) * uy) ** 2;
+  const end = under > 0 ? Math.max(t, (box.w / 2) * ux + Math.sqrt(under)) : t;
+  return { x: box.x + end * ux, y: box.y + end * uy };
 }
 
 const onPill = (box, p, margin = 0) => {

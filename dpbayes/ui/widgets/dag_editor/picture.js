@@ -1,7 +1,7 @@
 // The drawing on the page: pills, arrows and the draft arrow, updated in place so that focus survives a redraw.
 // Nodes and arrows live in two SVGs of the same size: nodes come first for the Tab key, yet are painted on top.
 const SVG = "http://www.w3.org/2000/svg";
-const MIN_LABEL_PX = 9, MIN_ZOOM = 1, MAX_ZOOM = 6;
+const MIN_LABEL_PX = 9, FEW_LABEL_PX = 12, FEW = 12, MIN_ZOOM = 1, MAX_ZOOM = 6; // few names have room for larger letters
 const FINGER_PX = matchMedia("(pointer: coarse)").matches ? 40 : 0; // the least that a finger hits without aiming
 const MAX_BENT = 80; // with more nodes than this, arrows stay straight: bending them would slow a drag down
 const pen = document.createElement("canvas").getContext("2d");
@@ -50,7 +50,8 @@ class Picture {
     const byCount = clamp(20 - 0.26 * (graph.nodes.length - 8), 9, 20);
     const shown = scale * this.view.zoom;
     this.finger = FINGER_PX / shown;
-    this.font = Math.max(byCount, Math.min(MIN_LABEL_PX / shown, 26));
+    const isFew = graph.nodes.length <= FEW;
+    this.font = Math.max(byCount, isFew ? Math.min(FEW_LABEL_PX / shown, 34) : Math.min(MIN_LABEL_PX / shown, 26));
     pen.font = `${this.font}px ${style.fontFamily}`;
     this.boxes = new Map(graph.nodes.map((n) => [n.id, this.box(n.name, n)]));
   }

@@ -32,8 +32,10 @@ class Pointer {
     if (this.down.size > 1) return this.abandon(); // a second finger: pinch
     editor.stage.setPointerCapture(e.pointerId);
     const id = e.target.closest("[data-id]")?.dataset.id ?? null, isNode = Boolean(Graph.node(editor.graph, id));
-    const arrow = isNode && (editor.drawing || e.target.matches(".grip, .port"));
     const at = picture.toWorld(e), box = picture.boxes.get(id);
+    // A browser takes a finger on a pill for one on the handle nearby.
+    const onHandle = e.target.matches(".grip, .port") && at.x > box?.x + box?.w / 2 - 0.6 * box?.h;
+    const arrow = isNode && (editor.drawing || onHandle);
     const grab = box && { x: at.x - box.x, y: at.y - box.y };
     this.press = { id, kind: arrow ? "arrow" : isNode ? "node" : id ? "edge" : "space", at, grab, first: e, moved: false };
     editor.select(id);
