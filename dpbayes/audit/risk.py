@@ -63,7 +63,7 @@ class Risk:
         """Return the meaning of the risk; "at most" rounds up."""
         them = "it" if self.releases == 1 else f"{self.releases:,} releases"
         allowed = (
-            f", by the distribution of the noise. The guarantee alone allows {in_hundred(self.promised)} times."
+            f", by the distribution of the noise; other noise with this ε could allow {in_hundred(self.promised)}."
             if self.is_audited
             else ", by the guarantee alone. The risk of the mechanism, dp.risk(mechanism, n=...), may be lower."
         )

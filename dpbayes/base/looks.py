@@ -18,9 +18,9 @@ STEEL = "#5F7F9E"
 VIOLET = "#9B5FD0"
 LEAF = "#4E9A2E"
 RUST = "#C2622E"
-INDIGO = "#3F5B9A"
+OLIVE = "#7E9A00"
 
-FREE = ("#8E3B46", "#B8860B", "#7E9A00")
+FREE = ("#8E3B46", "#B8860B")
 """Unused colours: a new mechanism takes one of them, which then gets a name above."""
 
 

@@ -1,5 +1,6 @@
 """The pictures of Explore against epsilon: the divergence, the signs of counts, and predictions."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -116,20 +117,19 @@ class Pictures:
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
         value = _log_at(chosen.epsilons, mean, epsilon)
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
-        figure = divergence_figure(spread, others, epsilon=epsilon, value=value, bound=most)
+        figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
         return figure, self._divergence_text(value, most, epsilon), value
 
     def _divergence_text(self, value: float, most: float | None, epsilon: float) -> str:
         curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
-        if not curves.of_posteriors:
-            return f"The mean KL divergence of predictions is {mean} nats. No bound is proved."
+        whose = " of predictions" if not curves.of_posteriors else ""
+        text = f"The mean KL divergence{whose} is {mean} nats (0 for equal ones)"
         if self.aware is not None:
             naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
-            return f"The mean KL divergence is {mean} nats; a naive reader’s is {naive}."
-        if most is None:
-            return f"The mean KL divergence is {mean} nats. No bound is proved."
-        return f"The mean KL divergence is {mean} nats, and at most {numeral(most, 2)} in 95% of releases (proved)."
+            text += f"; a naive reader’s is {naive}"
+        bound = "No bound is proved" if most is None else f"95% of naive releases are below {numeral(most, 2)} (proved)"
+        return f"{text}. {bound}."
 
     # The signs
 
@@ -166,7 +166,8 @@ class Pictures:
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
-        return figure, _signs_text(here), value
+        is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
+        return figure, _signs_text(here, MODELLED if is_modelled else CLIPPED), value
 
     # Predictions
 
@@ -204,7 +205,10 @@ class Pictures:
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
-        text = f"Right in {share_text(value)} of new records ({share_text(without)} without privacy)."
+        apart = 2 * math.hypot(at_epsilon(replace(shown, y=shown.error), epsilon), float(baselines[0].error[0]))
+        clear = "" if abs(value - without) > apart else ", no clear difference"
+        name = self.inputs.meanings.get(study.plan.target, study.plan.target)
+        text = f"{name}: right in {share_text(value)} of new records ({share_text(without)} without privacy{clear})."
         if value < majority:
             text += f" The majority class alone is right in {share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
@@ -219,13 +223,17 @@ PROVED, STATED = Look("bound for naive", BOUND), Look("Zhang (2016)", BOUND, "da
 PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
 
 
-def _signs_text(shares: Mapping[str, float]) -> str:
-    """Return the simulated shares of releases with a negative count as a sentence."""
+MODELLED, CLIPPED = "A reader who models the noise loses nothing.", "A reader sets it to 0, which distorts answers."
+"""What a negative count means for the two readers."""
+
+
+def _signs_text(shares: Mapping[str, float], meaning: str) -> str:
+    """Return the simulated shares of releases with a negative count as a sentence, and what this means."""
     simulated = {name: share_text(share) for name, share in shares.items() if name not in (PROVED_SHARE.name,)}
     if not any(shares[name] for name in simulated):
         return "No release has a negative count."
     first, *others = (f"{share} of {name} releases" for name, share in simulated.items())
-    return f"Negative counts in {' and '.join([first, *others])} are set to 0, which distorts answers."
+    return f"A count is negative in {' and '.join([first, *others])}. {meaning}"
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -39,9 +39,6 @@ DRAWN, DRAWN_JOINT = 4, 3
 
 LEVEL = 0.95
 
-NEAR = 0.05
-"""An answer within this distance of the table's own answer is called near."""
-
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
 
@@ -88,25 +85,25 @@ DIVERGENCE = Panel(
     "divergence",
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
-    help="The KL divergence from the exact posterior of all probabilities to the released one, in nats, the unit of "
-    "natural logarithms; 0 means equal. A noise-aware reader models the public noise; a naive reader takes noisy "
-    "counts as true counts. The solid grey line is proved: 95% of releases are below it for a naive reader. The dashed "
-    "line is the bound that Zhang and others (AAAI 2016) state.",
+    help="How much the released distribution of all probabilities differs from that of the table itself: the KL "
+    "divergence, in nats. 0 means equal; below about 1 the two can hardly be told apart. A noise-aware reader models "
+    "the public noise; a naive reader takes noisy counts as true counts. The solid grey line is proved: 95% of "
+    "releases are below it for a naive reader. The dashed line is the bound that Zhang and others (AAAI 2016) state.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise can make a count negative, which no count of a table is. Such a count shows that noise was added, and "
-    "setting it to 0 distorts the answers of few records. Solid lines: the share of simulated releases with a negative "
-    "count. Fourier adds t to all counts; the dashed line is its proved bound for every table.",
+    help="Noise can make a count negative, which no count of a table is. A naive reader sets it to 0, which distorts "
+    "the answers of few records; one who models the noise takes it as it is. Solid lines: the share of simulated "
+    "releases with a negative count. Fourier adds t to all counts; its dashed bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
     "Do predictions survive?",
     "Accuracy of predictions from a release against epsilon.",
-    help="How often the network, learned from 80% of the records, correctly predicts a column of the others. Majority "
-    "class: the most frequent value is predicted for every record.",
+    help="How often the network, learned from 80% of the records, correctly predicts the column of the question in "
+    "the other records. Majority class: the most frequent value is predicted for every record.",
 )
 
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
@@ -123,7 +120,7 @@ SLIDER = slider_of(
     "epsilon",
     EPSILON,
     label="Privacy loss ε",
-    ends=("more private", "more accurate"),
+    ends=("more private", "more accurate, less private"),
 )
 
 
@@ -199,15 +196,15 @@ def _name(inputs: CuratorInputs | RecipientInputs) -> str:
     return inputs.question.named(inputs.meanings)
 
 
-def _promise(guarantee: Guarantee) -> str:
+def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     """Return what a guarantee says of one person's record, and of a belief about one person."""
     belief = belief_sentence(guarantee)
     if not guarantee.is_private or guarantee.delta:
-        return belief
+        return (belief,)
     if guarantee.epsilon > math.log(MOST_FOLD):
-        return f"One person’s record may change the probability of a result more than a million-fold. {belief}"
+        return belief, "One person’s record may change the probability of a result more than a million-fold."
     factor = numeral_above(math.exp(guarantee.epsilon))
-    return f"One person’s record changes the probability of any result at most {factor}-fold. {belief}"
+    return belief, f"One person’s record changes the probability of any result at most {factor}-fold."
 
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
@@ -223,7 +220,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
         numbers |= {"low": low, "high": high}
         headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    return Frame(f"{headline}.", {"posterior": figure}, (_promise(release.guarantee),), numbers=numbers)
+    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), numbers=numbers)
 
 
 Beside = tuple[Mapping[str, Figure], Mapping[str, str], Mapping[str, float]]
@@ -237,9 +234,9 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     read = _answers(inputs, mechanism, drawn)
     picture = _picture(inputs, read)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    near, error = np.count_nonzero(np.abs(picture.releases - exact) <= NEAR), np.abs(read.means - exact).mean()
+    error = float(np.abs(read.means - exact).mean())
     figures, captions, others = beside
-    numbers = {**others, "exact": exact, "low": low, "high": high, "near": float(near), "error": float(error)}
+    numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
     headline, caption = _said(picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
@@ -250,7 +247,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
-            (_promise(mechanism.certified),),
+            _promise(mechanism.certified),
             {"posterior": text, **captions},
             numbers | {"released": answer},
         )
@@ -282,18 +279,15 @@ def _said(picture: AnswerPicture, releases: int, numbers: Mapping[str, float]) -
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
-    caption = (
-        f"{numbers['near']:g} of the {len(picture.releases)} dots are within {NEAR:g} of the table’s {answer}; the "
-        f"mean absolute error is {numeral(numbers['error'], 2)}."
-    )
+    caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
     if picture.is_prior:
         same = probability_text(float(picture.releases.mean()))
         said = f"this release says nothing about the table; it answers about {same} whatever the table says."
         return said, f"{FROM_PRIOR} {caption}"
     if picture.interval is None:
-        return f"an answer of {answer} comes out as {ends} in {releases} possible releases.", caption
+        return f"the table’s answer of {answer} comes out as {ends} in {releases} possible releases.", caption
     misses = "" if low <= exact <= high else f" {ONE_SIDE}"
-    return f"an answer of {answer} comes out as {ends} in 95 of 100 releases.", f"{caption}{misses}"
+    return f"the table’s answer of {answer} comes out as {ends} in 95 of 100 releases.", f"{caption}{misses}"
 
 
 def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:

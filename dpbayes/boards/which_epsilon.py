@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
@@ -39,10 +38,16 @@ TOLERANCE = Parameter(
 )
 
 PRIOR_ANSWERS = (
-    "Answers at ε = {small} are within it too: with so much noise nothing is learned, and the prior happens to be near "
-    "the table’s answer. In between, they are not."
+    "The error first rises: at the smallest ε only the prior answers, the assumption from before any record was seen, "
+    "which is near the table’s answer here."
 )
-"""An error that rises before it falls, for a tolerance that it passes twice."""
+"""What an error that rises before it falls means."""
+
+ALL_EXACT = "It falls steeply where the noise hardly ever reaches 1, as counts are whole numbers."
+"""What an error that falls to nothing means."""
+
+RISE, FALL = 1.2, 0.1
+"""How many times the first error the largest one is, and the share that is left at twice ε, if these are explained."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +57,7 @@ class ToleranceInputs:
     Attributes:
         mechanism_at: The mechanism at an epsilon.
         question: The question that must be answered.
-        tables: The tables that are released; a recipient's are planned.
+        tables: The tables that are released; a recipient's are made up.
         meanings: What nodes mean, by name, where the name does not say it.
         reading: How the reader of a release treats its noise.
         seed: The seed of the simulated releases.
@@ -105,7 +110,7 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
         A view whose stops are tolerances. It is private if the tables are the true one.
 
     Raises:
-        InputError: When frames are computed: the mechanism cannot be used, or tables cannot be planned.
+        InputError: When frames are computed: the mechanism cannot be used, or tables cannot be made.
     """
     slider = slider_of(
         "explore.tolerance",
@@ -130,15 +135,14 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    numbers, notes = dict[str, float](), [_about(inputs)]
+    numbers, note = dict[str, float](), _about(inputs)
     if math.isfinite(least.epsilon):
-        epsilon = numbers["least epsilon"] = _rounded_up(least.epsilon)
-        notes.insert(0, belief_sentence(inputs.mechanism_at(epsilon).certified))
-    caption = " ".join([*_interval(least), *_remarks(most, errors.epsilons, tolerance)])
+        numbers["least epsilon"] = _rounded_up(least.epsilon)
+    caption = " ".join([*_interval(least), *_remarks(most)])
     headline = _headline(least, errors, tolerance)
     if not inputs.tables.is_private:
-        headline = f"On planned tables, {headline[0].lower()}{headline[1:]}"
-    return Frame(headline, {"errors": figure}, tuple(notes), {"errors": caption}, numbers)
+        headline = f"On made-up tables, {headline[0].lower()}{headline[1:]}"
+    return Frame(headline, {"errors": figure}, (note,), {"errors": caption}, numbers)
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
@@ -160,22 +164,24 @@ def _rounded_up(epsilon: float) -> float:
 
 def _about(inputs: ToleranceInputs) -> str:
     cost = (
-        "No guarantee covers an ε that is chosen by looking at the table."
+        ". No guarantee covers an ε that is chosen by looking at the table."
         if inputs.tables.is_private
-        else "No record is used, so this choice costs no privacy. Your table can need a much smaller ε, or a larger."
+        else ", which costs no privacy. A table unlike these may need far less ε, or far more."
     )
-    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}. {cost}"
+    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}{cost}"
 
 
-def _remarks(most: FloatArray, epsilons: FloatArray, tolerance: float) -> list[str]:
-    """Explain an error that keeps to the tolerance at the least epsilon and not at a larger one."""
-    is_met_twice = most[0] <= tolerance and bool((most > tolerance).any())
-    return [PRIOR_ANSWERS.format(small=numeral(float(epsilons[0])))] if is_met_twice else []
+def _remarks(most: FloatArray) -> list[str]:
+    """Explain an error that rises before it falls, and one that falls steeply at the end."""
+    rises = most.max() > RISE * most[0]
+    falls = most[-1] < FALL * most[-4]  # at half of the largest epsilon
+    return [PRIOR_ANSWERS] * bool(rises) + [ALL_EXACT] * bool(falls)
 
 
 def _interval(least: LeastEpsilon) -> list[str]:
     """State how sure the least epsilon is, if there is one and it is not that of the whole axis."""
     if not math.isfinite(least.epsilon) or least.low == least.high:
         return []
-    high = f"to {numeral(least.high, 3)}" if math.isfinite(least.high) else "and above: the releases are too few"
-    return [f"As the releases are simulated, the least ε may be {numeral(least.low, 3)} {high}; larger ε also suffice."]
+    low, high = numeral(least.low, 3), numeral(least.high, 3)
+    ends = f"between {low} and {high}" if math.isfinite(least.high) else f"at {low} or above: the releases are too few"
+    return [f"The simulated least ε is {ends} (95% interval)."]

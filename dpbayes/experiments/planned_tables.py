@@ -1,4 +1,4 @@
-"""The tables whose releases are simulated: the true one, for the curator alone, or tables of public probabilities."""
+"""The tables whose releases are simulated: the true one, for the curator alone, or made-up tables of public numbers."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -62,20 +62,20 @@ class PlannedTables:
         probabilities: Its probabilities (K,).
         n: The public number of records.
         seed: The seed of the tables.
-        source: What the probabilities are.
+        source: What the tables are sampled from, after "made-up tables of 1,000 records".
     """
 
     network: Network
     probabilities: FloatArray
     n: int
     seed: int = 1
-    source: str = "public probabilities"
+    source: str = "with published probabilities"
     is_private: ClassVar[bool] = False
 
     @property
     def text(self) -> str:
         """The tables in a sentence."""
-        return f"of tables of {many(self.n, 'record')} sampled from {self.source}"
+        return f"of made-up tables of {many(self.n, 'record')} {self.source}"
 
     def of(self, releases: int) -> Counts:
         """Return the counts of a sampled table for each release: (releases, K)."""

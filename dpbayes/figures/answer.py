@@ -10,10 +10,10 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, plain, titled, upright
 
-STRIP, CURVES = [0.0, 0.36], [0.43, 1.0]
+STRIP, CURVES = [0.0, 0.34], [0.47, 1.0]
 """The parts of the picture's height for the dots, and above them for the densities."""
 
-BETWEEN = 0.395
+BETWEEN = 0.4
 """The height between them, where texts cover nothing."""
 
 SINGLE, CURVE = [0.0, 0.06], [0.1, 1.0]

@@ -127,7 +127,7 @@ def error_figure(
         _line(Look("95 of 100 releases err less", colour), epsilons, most),
         _line(Look("half of the releases err less", colour, "dot", width=1.5), epsilons, half),
         LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, "tolerance", BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "uncertainty of the simulation", faded(EXACT, 0.4), 9.0, "solid"),
+        LINES | _level(interval, tolerance, "uncertainty", faded(EXACT, 0.4), 9.0, "solid"),
         {
             "type": "scatter",
             "mode": "markers",
@@ -138,7 +138,7 @@ def error_figure(
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
         },
     ]
-    y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
+    y = log_axis("error", 10 ** span[0], 10 ** span[1], range=span)
     return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, Curve, Look
+from dpbayes.base.looks import Curve, Look
 from dpbayes.base.text import numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
@@ -56,9 +56,7 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(
-    spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float, bound: float | None = None
-) -> Figure:
+def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
@@ -66,7 +64,6 @@ def divergence_figure(
         others: Other readers, and bounds; those of a paper and those that are proved differ by their looks.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
-        bound: The proved bound there, if there is one.
 
     Returns:
         The figure, whose axes do not depend on the chosen epsilon.
@@ -75,12 +72,10 @@ def divergence_figure(
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    marks = [value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom left")]
-    if bound is not None:
-        marks.append(value_mark(epsilon, bound, numeral(bound, 2), BOUND, side="top right"))
+    mark = value_mark(epsilon, value, f"mean {numeral(value, 2)}", spread.look.colour, side="bottom left")
     shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", *_span(spread, others))
     x = small_epsilon_axis(spread.x)
-    return figure_of([band, *lines, shown, *marks], x=x, y=y, height=HEIGHT, shapes=shapes)
+    return figure_of([band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes)
 
 
 def _divergences(title: str, low: float, high: float) -> Axis:

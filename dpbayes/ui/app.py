@@ -17,7 +17,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Seat
 from dpbayes.ui.widgets.address import begin_with_address, turn_to, write_in_place, write_link
 from dpbayes.ui.widgets.board import begin_share_menu, forget_numbers
-from dpbayes.ui.widgets.controls import mirror
+from dpbayes.ui.widgets.controls import mirror, parameter_control
 from dpbayes.ui.widgets.scanning import PAGES_OF_COUNTS, count_connected
 from dpbayes.ui.widgets.show import guarded
 
@@ -103,6 +103,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 label_visibility="collapsed",
                 disabled=not may_change,
             )
+        if title == "Explore":
+            parameter_control("explore.view", label="collapsed")
         # Opening it reruns all: a page's fragment moves on without the bar, and the link must not be yesterday's.
         menu = st.popover("Share", key="share", on_change="rerun")
         begin_share_menu(menu if menu.open else None)

@@ -73,7 +73,7 @@ USUAL = "; in 99% of cases it rises to at most"
 )
 def test_a_belief_in_words(delta, ceiling, rare, text):
     one = Risk(Guarantee(1.0, delta), 3, Between(0.6, 0.61), promised=0.7, suspicion=0.1, ceiling=ceiling, rare=rare)
-    assert ", by the distribution of the noise. The guarantee" in str(one)
+    assert ", by the distribution of the noise; other noise" in str(one)
     assert str(one).endswith(f" The attacker’s 10% belief can rise to {text}")
 
 

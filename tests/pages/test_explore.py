@@ -10,15 +10,17 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.risk import LINKED, belief_sentence, risk
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.figures.answer import TABLE
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.query import query
+from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
-from dpbayes.ui.pages.explore import NO_ARROWS, inputs_of
+from dpbayes.ui.pages.explore import NO_ARROWS, RANDOM, guessed, inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
@@ -156,7 +158,7 @@ def test_states_of_an_own_table_are_split_for_fourier() -> None:
 def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
     at = open_page(PAGE, **WHICH, **SMALL)
     assert board(at)["name"] == "which-epsilon"
-    assert "No record is used" in frame(at)["notes"][-1]
+    assert "costs no privacy" in frame(at)["notes"][-1]
     assert "ε = " in frame(at)["headline"]
     slide(at, "explore.tolerance", 0.2)
     assert board(at)["value"] == "0.2"
@@ -168,7 +170,30 @@ def test_only_the_curator_may_ask_about_the_table_itself() -> None:
     at = open_page(PAGE, **WHICH, **SMALL, **loaded)
     assert "No guarantee covers" in frame(at)["notes"][-1]
     recipient = open_page(PAGE, seat="recipient", **WHICH, **SMALL, **loaded)
-    assert "No record is used" in frame(recipient)["notes"][-1]
+    assert "costs no privacy" in frame(recipient)["notes"][-1]
+
+
+@pytest.mark.parametrize("rows", [None, 100])
+def test_made_up_tables_agree_with_public_guesses(rows: int | None) -> None:
+    question = Question(ASIA, "dysp", "yes", {"asia": "yes", "smoke": "no"})
+    planned = PlannedTables(ASIA, load_named("asia")[1], 1000)
+    probabilities = guessed(question, planned, 0.13, rows).probabilities
+    assert question.answers(probabilities) == pytest.approx(0.13)
+    one, other = (Question(ASIA, *pair).answers(probabilities) for pair in question.evidence.items())
+    assert one * other == pytest.approx(0.25 if rows is None else 0.1)
+
+
+def test_a_typed_guess_is_used_and_without_one_the_least_epsilon_is_not_recommended() -> None:
+    at = open_page("pages/data.py", **WHICH)
+    at.session_state["upload"] = own_table()
+    at.session_state["settings"] = replace(settings_of(at), data="upload")
+    fine(at.switch_page(PAGE).run())
+    notes = frame(at)["notes"]
+    fine(at.text_input(key="box.guess.your guess").set_value("1.3").run())
+    assert frame(at)["notes"] == notes
+    fine(at.text_input(key="box.guess.your guess").set_value("0.3").run())
+    assert "near 0.3" in frame(at)["notes"][0] != notes[0]
+    assert RANDOM in notes[0]
 
 
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:

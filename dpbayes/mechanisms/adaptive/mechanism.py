@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 
-from dpbayes.base.looks import INDIGO
+from dpbayes.base.looks import OLIVE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
@@ -84,7 +84,7 @@ class AdaptiveTables(OfCounts):
 
     label: ClassVar[str] = "Adaptive"
     named: ClassVar[str] = "adaptive release"
-    colour: ClassVar[str] = INDIGO
+    colour: ClassVar[str] = OLIVE
     summary: ClassVar[str] = "Chooses graph and tables from the records."
     facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
     prior: Prior = Prior()

@@ -2,21 +2,25 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
-from typing import Any
+from math import prod
+from typing import Any, Literal
 
 import streamlit as st
 
 from dpbayes.audit.registry import audit_of
-from dpbayes.audit.risk import LINKED, Risk, belief_sentence, risk
+from dpbayes.audit.risk import LINKED, SUSPICION, Risk, belief_sentence, ceiling, risk
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, shortest, typed
-from dpbayes.base.validation import InputError
+from dpbayes.base.text import escaped, numeral, shortest, typed
+from dpbayes.base.validation import InputError, finite_number
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
-from dpbayes.experiments.planned_tables import TrueTable
+from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable
+from dpbayes.guesses import guess
 from dpbayes.mechanisms import Mechanism, Outcome, Release
+from dpbayes.model.network import assignment
+from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
@@ -24,7 +28,7 @@ from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import session_cache
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.controls import parameter_control
+from dpbayes.ui.widgets.controls import box, parameter_control, plain_number, refusal
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, show_python, value_in_python
 from dpbayes.ui.widgets.show import folded, sentence_instead
 
@@ -33,7 +37,7 @@ NO_ARROWS = (
     "or choose a graph to start from on *Network*."
 )
 
-OF_RECORDS = 3
+OF_RECORDS = 8
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
 
@@ -47,16 +51,14 @@ def explore_page(chosen: Chosen) -> None:
         main, controls = st.columns([9, 2], gap="medium")
     with controls:
         rail(chosen)
-        below = st.container(key="below")
+        use, below = st.container(key="use"), st.container(key="below")
     epsilon: float | None = chosen.epsilon
     with main:
-        line = question_line(chosen)
-        with line:
-            parameter_control("explore.view", label="collapsed")
+        question_line(chosen)
         if not chosen.graph.edges:
             st.caption(NO_ARROWS)
         if chosen.options("explore").view is ExploreView.EPSILON:
-            epsilon = _which_epsilon(chosen, line)
+            epsilon = _which_epsilon(chosen, use)
         else:
             with below:
                 _make_a_release(chosen)
@@ -177,19 +179,31 @@ def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
 
 # Which epsilon
 
+RANDOM = " (a random number)"
+"""What stands for an answer of which nothing is known in public."""
 
-def _which_epsilon(chosen: Chosen, line: "st.delta_generator.DeltaGenerator") -> float | None:
-    """Show the board of the least epsilon for each tolerance, and offer that epsilon in a line above; return it.
+LIKELY, WEAK = 0.5, " :red[**This ε protects weakly.**]"
+"""A belief above which the protection is called weak."""
+
+
+def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> float | None:
+    """Show the board of the least epsilon for each tolerance, and offer that epsilon with its price; return it.
 
     Errors: those of `tolerance_inputs`.
     """
     value, inputs = typed(chosen.options("explore").tolerance), tolerance_inputs(chosen)
-    key = (*_public_inputs(chosen), inputs.tables.is_private and chosen.counts.digest, chosen.n)
+    about = inputs.tables.text
+    key = (*_public_inputs(chosen), about, inputs.tables.is_private and chosen.counts.digest, chosen.n)
     view = which_epsilon(inputs).stating(saved_facts(chosen))
     with st.container(key="main"), st.container(key="picture"):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
-        if least is not None:
-            line.button(f"Use ε = {shortest(least)}", type="primary", key="epsilon.use", on_click=_use, args=(least,))
+    if least is not None:
+        kind: Literal["primary", "secondary"] = "secondary" if RANDOM in about else "primary"
+        with place:
+            label = f"Use ε = {shortest(least)}"
+            st.button(label, type=kind, key="epsilon.use", on_click=_use, args=(least,), width="stretch")
+            promise = inputs.mechanism_at(least).certified
+            st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
     share(view, value)
     return least
 
@@ -206,15 +220,63 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
         raise InputError(
             "The least ε is computed for a given graph. Choose a mechanism other than Adaptive, such as Laplace."
         )
-    is_of_the_table = chosen.is_curator and chosen.options("explore").tables is SimulatedTables.LOADED
     return ToleranceInputs(
         lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
         question_of(chosen),
-        TrueTable(chosen.counts) if is_of_the_table else chosen.planned_tables,
+        _tables(chosen),
         meanings_of(chosen),
         chosen.options("release").reading,
         chosen.seed,
     )
+
+
+def _tables(chosen: Chosen) -> Tables:
+    """Offer whose releases are simulated, and public guesses about made-up tables; return these tables.
+
+    Errors: InputError for a column with one state whose guess is not 1.
+    """
+    question, planned = question_of(chosen), chosen.planned_tables
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="tables.line"):
+        st.markdown("Simulated on" if chosen.is_curator else "Simulated on made-up tables", width="content")
+        if chosen.is_curator:
+            parameter_control("explore.tables", label="collapsed")
+            if chosen.options("explore").tables is SimulatedTables.LOADED:
+                return TrueTable(chosen.counts)
+        answer = _guess(question, "answer near", "your guess", most=1)
+        rows = _guess(question, "from", "records", most=planned.n) if question.evidence else None
+    is_published = planned.source == PlannedTables.source
+    return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
+
+
+def _guess(question: Question, words: str, label: str, *, most: int) -> float | None:
+    """Offer a box for a number about a question that is known in public; return it, None if none is typed."""
+    guesses: dict[tuple[str, str], float | None] = st.session_state.setdefault("guesses", {})
+    place, key = (question.text, label), f"guess.{label}"
+    number_guessed = guesses.get(place)
+    shown = "" if number_guessed is None else typed(number_guessed)
+
+    def take(text: str) -> None:
+        number = plain_number(text, whole=most > 1)
+        guesses[place] = finite_number("A guess here", number, low=most > 1, high=most) if number else None
+
+    st.markdown(words, width="content")
+    box(label, key, shown, take, label_visibility="collapsed", placeholder=label, width=95)
+    refusal(f"box.{key}", shown)
+    return number_guessed
+
+
+def guessed(question: Question, planned: PlannedTables, answer: float | None, rows: float | None) -> PlannedTables:
+    """Return made-up tables that agree with guesses; what these leave open is random, the answer, or even."""
+    states = dict(zip(question.network.names, question.network.states, strict=True))
+    given = {name: state for name, state in question.evidence.items() if len(states[name]) > 1}
+    near = float(question.answers(planned.probabilities)) if answer is None else answer
+    about = planned.n / prod(len(states[name]) for name in given) if rows is None else min(rows, planned.n)
+    share = (about / planned.n) ** (1 / max(len(given), 1))
+    stated = {assignment(name, state): share for name, state in given.items()}
+    stated[assignment(question.target, question.state)] = near
+    note = RANDOM if answer is None and planned.source != PlannedTables.source else ""
+    source = f"with an answer near {numeral(near, 2)}{note}{f' from about {about:,.0f} of them' if given else ''}"
+    return replace(planned, probabilities=guess(question.network, stated), source=source)
 
 
 # One person

@@ -1,6 +1,7 @@
 """The left rail of the Explore page: the table, a small drawing of the graph with its editor, and the controls."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,6 @@ from dpbayes.sources.columns import encode, halves
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.graphs import Graph, placed
-from dpbayes.ui.session.options import ExploreView
 from dpbayes.ui.session.settings import EXPLORED_NAMES
 from dpbayes.ui.session.uploads import Upload, keep_upload, upload
 from dpbayes.ui.widgets import controls
@@ -33,12 +33,11 @@ State = tuple[str, str]
 """A node and one of its states."""
 
 
-def question_line(chosen: Chosen) -> "st.delta_generator.DeltaGenerator":
-    """Offer the question as a sentence: how likely a state is, given states of other nodes; return the line."""
+def question_line(chosen: Chosen) -> None:
+    """Offer the question as a sentence: how likely a state is, given states of other nodes."""
     question = question_of(chosen)
     states = _listed(chosen, question)
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line")
-    with line:
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line"):
         st.markdown("**How likely is**", width="content")
         st.session_state["question.event"] = (question.target, question.state)
         st.selectbox(
@@ -62,9 +61,8 @@ def question_line(chosen: Chosen) -> "st.delta_generator.DeltaGenerator":
             on_change=_pick_evidence,
             args=(question,),
             label_visibility="collapsed",
-            width=360,
+            width=460,
         )
-    return line
 
 
 def meanings_of(chosen: Chosen) -> dict[str, str]:
@@ -96,6 +94,8 @@ def _pick_event(chosen: Chosen) -> None:
     before, (target, state) = question_of(chosen), st.session_state["question.event"]
     net = chosen.network
     new = replace(before, state=state) if target == before.target else first_question(net, net.index(target), state)
+    if target != before.target:
+        st.toast(f"The conditions are now those with an arrow to “{escaped(_meaning(chosen, target))}”.")
     change(target=target, state=state, evidence=tuple(new.evidence.items()))
 
 
@@ -157,8 +157,10 @@ def mechanism_choice(chosen: Chosen) -> None:
     with st.container(horizontal=True, gap="small", key="mechanism.line"):
         for name in FIRST:
             _mechanism_button(chosen, name)
-        more = kind_called(current_name).label if current_name in others else "more"
-        with st.popover(more, key="mechanism.more", on_change="rerun") as menu:
+        is_other = current_name in others
+        more = kind_called(current_name).label if is_other else "more"
+        shown: dict[str, Any] = {"type": "primary" if is_other else "secondary", "on_change": "rerun"}
+        with st.popover(more, key="mechanism.more", **shown) as menu:
             if menu.open:
                 for name in others:
                     _mechanism_button(chosen, name)
@@ -214,8 +216,6 @@ def rail(chosen: Chosen) -> None:
     """Show what the pictures are of, with its controls."""
     with st.container(key="rail"):
         _table(chosen)
-        if chosen.options("explore").view is ExploreView.EPSILON and chosen.is_curator:
-            controls.parameter_control("explore.tables")
         _graph(chosen)
         release_controls(chosen)
 
@@ -235,7 +235,11 @@ def _graph(chosen: Chosen) -> None:
         st.markdown("**Graph**", width="content")
         is_edited = st.button("Edit", type="tertiary", key="graph.edit", help="Draw arrows here, over the pictures.")
         st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
-    if len(graph.names) <= MOST_DRAWN:
+    if chosen.reads_records:
+        st.caption("Adaptive chooses its own graph. This one only names the columns.")
+    elif len(graph.names) <= MOST_DRAWN:
+        others = [f"{name}: {meaning}" for name, meaning in meanings_of(chosen).items() if name != meaning]
+        st.caption(escaped(", ".join(others)))
         st.html(f'<div class="graph" role="img" aria-label="The graph: {size}" style="{_drawing(graph, size)}"></div>')
     if is_edited:
         _edit()

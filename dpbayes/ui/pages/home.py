@@ -23,11 +23,17 @@ from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.show import headline
 
 WHAT_IT_IS = (
-    "dpbayes learns the probabilities of a Bayesian network from a table and publishes them with differential privacy."
+    "dpbayes learns a **Bayesian network** from a table: which columns depend on which, and with what probabilities. "
+    "It publishes these with **differential privacy**: noise hides each single record."
 )
 EPSILON = (
     "**Epsilon (ε)** limits what a release can reveal about one record. Small ε: a record hardly shows, and little can "
     "be learned. Large ε: much can be learned, also about one person."
+)
+WHO = "The **curator** has the table, and alone sees the blue curve. The public sees one release, the orange one."
+STEPS = (
+    "Choose a table on *Data*, draw arrows on *Network*, look at possible releases on *Explore*, and make one on "
+    "*Release*. *Proofs* and *Lab* test the promises."
 )
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
@@ -46,7 +52,9 @@ def home_page() -> None:
             if st.button("My own data", key="own.data"):
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
-            st.button("A story of 3 minutes", key="begin", on_click=open_step, args=("epsilon",))
+            st.button("What is epsilon? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
+        st.markdown(WHO)
+        st.markdown(STEPS)
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))

@@ -178,7 +178,7 @@ def example() -> bytes:
         dataset="example of synthetic records",
         network=chosen.network,
         mechanism="laplace",
-        epsilon=Fraction(1),
+        epsilon=Fraction(3, 5),
         n=chosen.dataset.n,
     )
     counts = count(chosen.network, chosen.dataset)

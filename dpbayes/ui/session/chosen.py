@@ -55,7 +55,7 @@ FIRST_COLUMNS = 12
 
 
 USUAL_RECORDS = 1_000
-"""The number of records of a planned table if the table in use has no public number of records."""
+"""The number of records of a made-up table if the table in use has no public number of records."""
 
 NEGATIVE = 0.1
 """The default share of Fourier releases that may have a negative count."""
@@ -241,7 +241,7 @@ class Chosen:
         random = stream(self.seed, "best_noise", "cpts")
         if published[0] == network:
             return PlannedTables(network, published[1], self.n or USUAL_RECORDS, self.seed)
-        cpts, source = random_cpts(network, random), "random probabilities, because none are public"
+        cpts, source = random_cpts(network, random), "with random probabilities, because none are published"
         return PlannedTables(network, cpts, self.n or USUAL_RECORDS, self.seed, source)
 
     def _synthetic(self) -> Dataset:

@@ -27,7 +27,7 @@ class ExploreView(enum.Enum):
 
 
 class SimulatedTables(enum.Enum):
-    """Whose releases are simulated: of planned tables, or of the open table, for the curator alone."""
+    """Whose releases are simulated: of made-up tables, or of the open table, for the curator alone."""
 
     PLANNED = "planned tables"
     LOADED = "the table itself"
@@ -44,8 +44,7 @@ class ExploreOptions:
         Choice(
             SimulatedTables,
             title="tables",
-            description="Planned tables are sampled from public probabilities, so the choice of ε costs no privacy. "
-            "An ε chosen from the table itself depends on its records, and no guarantee covers that choice.",
+            labels=("made-up tables", "the table itself"),
         ),
     ]
 

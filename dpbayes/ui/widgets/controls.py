@@ -57,10 +57,11 @@ def _attempt(key: str, kept: str, text: str, do: Callable[[str], object]) -> Non
         st.session_state[f"{key}.refusal"] = (str(error), kept)
 
 
-def _refusal(key: str, kept: str) -> None:
+def refusal(key: str, kept: str) -> None:
+    """Show why a typed text was refused, as long as the value, `kept`, is still the same."""
     message, since = st.session_state.get(f"{key}.refusal", ("", ""))
     if message and since == kept:  # a changed value, from any control, removes the message
-        st.caption(f":red[{escaped(message)}] The value is still {escaped(kept)}.")
+        st.caption(f":red[{escaped(message)}]{f' The value is still {escaped(kept)}.' if kept else ''}")
 
 
 def text_field(label: str, field: str, *, prefix: str = "", help: str | None = None) -> None:
@@ -92,7 +93,7 @@ def box(label: str, name: str, shown: str, apply: Callable[[str], object], **mor
     mirror(key, shown)
     st.text_input(label, key=key, on_change=lambda: _attempt(key, shown, st.session_state[key], apply), **more)
     if more.get("label_visibility") != "collapsed":
-        _refusal(key, shown)
+        refusal(key, shown)
 
 
 def choice(
@@ -189,7 +190,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
             lambda text: set_parameter(name, read_parameter(name, plain_number(text))),
             label_visibility="collapsed",
         )
-    _refusal(f"box.{name}", _number_text(value))
+    refusal(f"box.{name}", _number_text(value))
 
 
 def _number_text(value: Any) -> str:

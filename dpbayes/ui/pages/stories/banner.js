@@ -17,6 +17,13 @@ export default function ({ data, setTriggerValue }) {
   for (const later of [100, 400, 1000]) setTimeout(() => dispatchEvent(new Event("resize")), later);
 }
 
+// A number that is typed anywhere else is a guess.
+document.addEventListener("keydown", ({ key, target, ctrlKey, altKey, metaKey }) => {
+  const box = document.querySelector(".st-key-story-guess input");
+  const isHere = target.closest("input, textarea, select, [role=slider], [contenteditable=true]");
+  if (box && !isHere && !ctrlKey && !altKey && !metaKey && /^[-.0-9]$/.test(key)) box.focus();
+});
+
 document.addEventListener("keydown", (event) => {
   const isOpen = now.presents && document.querySelector(".st-key-present");
   const turn = TURNS[event.key];

@@ -167,6 +167,14 @@ def _take(place: tuple[str, int]) -> None:
     _guesses()[place] = _Guessed(str(st.session_state.get(_key(place)) or ""))
 
 
+def _show(place: tuple[str, int]) -> None:
+    """Take a guess that has been typed."""
+    if st.session_state.get(_key(place)):
+        _take(place)
+    else:
+        st.toast("Type a guess first, or skip it.")
+
+
 def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     """Ask the question of the step; return the style that covers the board, and what compares the guess with it."""
     place = story.key, story.number
@@ -177,7 +185,7 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
             "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
         )
         if place not in guesses:
-            st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
+            st.button("Show", key="story.show", type="primary", on_click=_show, args=(place,))
             st.button("Skip the guess", key="story.skip", on_click=_take, args=(place,))
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
