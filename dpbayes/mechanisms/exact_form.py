@@ -14,7 +14,7 @@ import numpy as np
 
 from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.text import numeral
+from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise
@@ -162,7 +162,8 @@ class Releasable:
         return with_noise(self.noise, values, self.own_scales(spec, scale) or [float(scale)] * len(values))
 
 
-def nine_of_ten(what: str, within: float, unit: str = " records") -> str:
-    """Return a sentence on the distance within which, on average, nine of ten of the numbers are."""
-    sentence = f"On average, 90% of the {what} are within {numeral(within)}{unit} of the true ones"
+def nine_of_ten(what: str, within: float, unit: str = "record") -> str:
+    """Return a sentence on the whole distance within which, on average, nine of ten of the numbers are."""
+    distance = many(math.ceil(within), unit) if unit else f"{math.ceil(within):,}"
+    sentence = f"On average, 90% of the {what} are within {distance} of the true ones"
     return sentence + (", so smaller groups cannot be distinguished from the noise." if within >= 1 else ".")

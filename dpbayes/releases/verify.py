@@ -279,8 +279,8 @@ def _loss(request: ReleaseRequest, loss: Fraction) -> Check:
         return _fails(name, sentence)
     if loss < promised * (1 - _LITTLE):
         return _fails(name, f"The scale is larger than the stated {name} needs.")
-    sentence = f"Scale and sensitivity give exactly the stated {name} of {amount_text(promised)}."
-    return _holds(name, sentence)
+    how, rounding = ("exactly", "") if loss == promised else ("at most", ", and less only by rounding")
+    return _holds(name, f"Scale and sensitivity give {how} the stated {name} of {amount_text(promised)}{rounding}.")
 
 
 def _integers(sampled: SampledTables) -> Check:

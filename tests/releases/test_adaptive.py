@@ -1,6 +1,7 @@
 """Adaptive releases as documents: charged before they are drawn, read back, and checked from their bytes."""
 
 import json
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +13,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.model.counts import count
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
@@ -98,6 +100,17 @@ def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp
     again = publish(path, request, DATA, after=published.row)
     composed = read_document(again.document).composed
     assert (composed.releases, number_of(composed.spent)) == (1, plan.rho)
+
+
+@pytest.mark.parametrize("request_", [REQUEST, PURE_REQUEST], ids=["with delta", "pure"])
+def test_nine_of_ten_counts_are_as_near_as_stated(request_: AdaptiveRequest) -> None:
+    near = []
+    for seed in range(60):
+        drawn = SampledSteps(request_, carried_out(request_.plan, DATA, SimulatedDraws(np.random.default_rng(seed))))
+        (stated,) = re.findall(r"are within (\d+) records? of", drawn.accuracy)
+        errors = drawn.tables.outcome.updates - count(drawn.network, DATA).values
+        near.append(np.mean(np.abs(errors) <= int(stated)))
+    assert 0.9 < np.mean(near) < 0.995
 
 
 def test_a_pure_document_is_read_back_and_verified(pure: bytes) -> None:

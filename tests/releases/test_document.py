@@ -218,8 +218,9 @@ def test_the_certificate_states_the_guarantee_the_sum_and_what_a_reader_can_lear
     certificate, sentences = said(request_, composed)
     assert {name: certificate[name] for name in ("epsilon", "delta", "rho") if name in certificate} == stated
     assert certificate["composed"] == sentences[2]
-    assert sentences[2].startswith(f"{composed.releases + 1} release")
-    assert f"{'have' if composed.releases else 'has'} spent {total}." in sentences[2]
+    place = f"release {composed.releases + 1}" if composed.releases else "the first release"
+    assert sentences[2].startswith(f"This is {place} of this dataset")
+    assert f"spent {total}." in sentences[2]
     assert (f"factor of at most {factor}" if factor else "next to nothing") in sentences[1]
     assert len(sentences) == 4
 
@@ -240,7 +241,7 @@ def test_the_certificate_names_what_the_guarantee_does_not_cover():
     certificate, _ = said(request_of())
     priced, _ = said(request_of(mechanism="residuals"), BEFORE_IN_RHO)
     assert certificate["not_covered"][-len(NEVER_COVERED) :] == list(NEVER_COVERED)
-    for word in ("graph", DECLARED, f"{N:,}", "prior"):
+    for word in ("graph", "choice of epsilon", DECLARED, f"{N:,}", "prior"):
         assert any(word in sentence for sentence in certificate["not_covered"]), word
     for stated, has_prices in ((certificate, False), (priced, True)):
         assert any("prices" in sentence for sentence in stated["not_covered"]) is has_prices

@@ -186,6 +186,12 @@ def test_a_promise_that_is_too_small_is_caught():
     assert failed(forged(request=request)) == {"epsilon", "OpenDP"}
 
 
+@pytest.mark.parametrize(("epsilon", "is_exact"), [(Fraction(1, 4), True), (Fraction(5, 2), False)])
+def test_a_loss_is_called_exact_only_if_it_is(epsilon, is_exact):
+    (said,) = [check.sentence for check in verify(drawn(request_of(epsilon=epsilon))).checks if check.name == "epsilon"]
+    assert ("exactly" in said) is is_exact
+
+
 def test_what_a_forged_document_of_a_rho_promises_too_much_is_caught():
     content = content_of("gaussian")
     document = read_document(REAL["gaussian"])

@@ -14,6 +14,7 @@ from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from dpbayes import __version__
 from dpbayes.base.amounts import (
     Amount,
     EpsilonDelta,
@@ -26,7 +27,7 @@ from dpbayes.base.amounts import (
     number_of,
 )
 from dpbayes.base.privacy import Neighbours
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.network import Network
@@ -104,7 +105,7 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "of a checkout"
+        return f"{__version__}+source" if package == "dpbayes" else "unknown"
 
 
 KINDS: Mapping[str, type[SampledTables] | type[SampledSteps]] = {
@@ -214,6 +215,7 @@ _WEAK = 10
 
 UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
+CHOSEN = "if it was made after looking at the records, it may reveal them."
 DECLARED = "the curator states that they were declared without looking at the records."
 TRUST = (
     "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
@@ -240,9 +242,9 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
         "trust": TRUST,
         "noise": sampled.noise,
         "drawn": (
-            f"OpenDP {drawn.opendp} sampled the noise from the operating system's randomness, after its privacy map "
-            'had confirmed the privacy loss. Its constructors belong to its feature "contrib": contributed, and not '
-            "all of them have been vetted in OpenDP's own process."
+            f"OpenDP {drawn.opendp} sampled the noise from the operating system's randomness, after its own "
+            "calculation had confirmed the privacy loss. OpenDP publishes proofs of these functions, and has not yet "
+            "reviewed all of the proofs."
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
         "missing_values": MISSING_RULE if sampled.request.missing else NO_MISSING,
@@ -285,19 +287,19 @@ def _stated(stated: EpsilonDelta | None) -> str:
 def _composed(request: Chargeable, composed: Composed) -> str:
     """Return a sentence on all releases of the dataset, this one included."""
     total, number = composed.after(request.cost), composed.releases + 1
-    spent = "has spent" if number == 1 else "have spent"
+    if number == 1:
+        return f"This is the first release of this dataset, which has spent {_total_text(total)}."
     return (
-        f"{many(number, 'release')} of this dataset, this one included, {spent} {_total_text(total)}. From all of them "
-        f"together, a reader {_odds(total)}."
+        f"This is release {number:,} of this dataset. All {number:,} releases together have spent "
+        f"{_total_text(total)}. From all of them, a reader {_odds(total)}."
     )
 
 
 NEVER_COVERED = (
     "The time that sampling took, which somebody with access to the curator's machine might measure.",
-    "The floating point of whatever is computed from the integers: it can be repeated, and reveals no more.",
     "A person with several records in the table: the guarantee is for one record.",
     "What else is published about the same people: by themselves, by others, or from another dataset.",
-    "What is true of the population: it may be learnt, and used, about people who are in no table.",
+    "Facts about the whole population: readers may learn them, and apply them to people inside and outside the table.",
 )
 """What the guarantee of no release covers."""
 
@@ -306,10 +308,10 @@ def _choices_of(request: Chargeable) -> list[str]:
     """Return sentences on the curator's choices, which the guarantee does not cover."""
     n = f"The number of records, {request.n:,}, is public"
     if isinstance(request, AdaptiveRequest):
-        return [f"The columns and their states: {DECLARED}", f"{n}."]
+        return [f"The choice of epsilon: {CHOSEN}", f"The columns and their states: {DECLARED}", f"{n}."]
     public = "so are the prior and the prices of the noise" if request.prices else "so is the prior"
     return [
-        "The choice of the graph and the prior: made after looking at the records, it may reveal them.",
+        f"The choice of epsilon, the graph and the prior: {CHOSEN}",
         f"The states of the nodes: {DECLARED}",
         f"{n}, and {public}.",
     ]

@@ -5,6 +5,7 @@ Clipping, the lift, the graph of an adaptive release, the prior and the posterio
 repeats.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from dpbayes.mechanisms.adaptive.choices import PairChoice
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import Event, Measurement, Process, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, nine_of_ten
 from dpbayes.mechanisms.noise.exact import Calibrated
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
@@ -133,7 +135,7 @@ class SampledTables:
     @property
     def noise(self) -> str:
         """The distribution of the noise and its scale."""
-        sensitivity, scale = self.request.sensitivity, fraction_text(self.calibration.scale)
+        sensitivity, scale = self.request.sensitivity, f"{float(self.calibration.scale):.6g}"
         return f"{self.request.entry.law}; scale {scale}, sensitivity {sensitivity.value} ({sensitivity.of})."
 
 
@@ -199,18 +201,17 @@ class SampledSteps:
         request = self.request
         return (
             f"This file has a graph over {many(len(request.columns.names), 'column')} of the dataset "
-            f"{request.dataset}, chosen privately from {request.n:,} records, and its tables with noise. It contains "
-            "no record."
+            f"{request.dataset}, chosen privately from {request.n:,} records, and its tables with noise. One guarantee "
+            "covers both. It contains no record."
         )
 
     @property
     def accuracy(self) -> str:
-        """How many choices and measurements share the guarantee."""
-        choices = sum(isinstance(event, PairChoice) for event in self.process.events)
-        measured = many(len(self.process.events) - choices, "measurement")
+        """How accurate the tables are, by the largest variance of their noise."""
+        variance = self.network.residuals.cell_variances(self.release.measured.variances).max()
         target = self.request.plan.target
-        aim = f" They are chosen for predictions of {target}." if target else ""
-        return f"The guarantee covers {many(choices, 'choice')} and {measured} together.{aim}"
+        aim = f" The graph was chosen for predictions of {target}." if target else ""
+        return nine_of_ten("counts in the tables", NINE_OF_TEN * math.sqrt(variance)) + aim
 
     @property
     def noise(self) -> str:
