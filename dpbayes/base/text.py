@@ -3,6 +3,7 @@
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -66,6 +67,11 @@ def memory(size: float) -> str:
 def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in words: "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def percent(probability: float, most: int = 4) -> str:

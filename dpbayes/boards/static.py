@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.text import numeral
+from dpbayes.base.text import listed, numeral
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import columns_figure, rows_figure
@@ -72,13 +72,13 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     rows, notes = every[:ROWS_SHOWN], list[str]()
     cells = network.row_starts[rows] + network.telling_state(node)
     mean = release.outcome.probabilities[cells]
-    shown = mean, mean, mean
+    low = high = mean
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
-        shown = (aware.mean, *aware.interval(LEVEL))
+        mean, (low, high) = aware.mean, aware.interval(LEVEL)
         notes += filter(None, [roughness(aware)])
     elif isinstance(release.outcome, ReleasedPosterior):
-        shown = mean, *release.posterior.interval(LEVEL, cells=cells)
+        low, high = release.posterior.interval(LEVEL, cells=cells)
     if isinstance(release.outcome, ReleasedPosterior):
         notes.insert(0, f"Lines: 95% intervals. {INTERVALS[reading]}")
     else:
@@ -88,15 +88,20 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     adaptive = OF_RECORDS[0].colour
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    least, most = numeral(float(shown[0].min()), 2), numeral(float(shown[0].max()), 2)
+    least, most = (numeral(round(value, 2) or value, 2) for value in (float(mean.min()), float(mean.max())))
     finding = f"In this release, {event} has probability {least}."
     if len(rows) > 1:
-        finding = f"In this release, the probability of {event} is {least} to {most}, depending on its parents."
-    return Frame(finding, {"rows": rows_figure(labels, shown, own=colour)}, captions={"rows": " ".join(notes)})
+        parents = [network.names[j] for j in network.families[node][:-1]]
+        by = f"{len(parents)} other columns" if len(parents) > 3 else listed(parents)
+        finding = f"In this release, the probability of {event} is {least} to {most}, depending on {by}."
+    return Frame(
+        finding, {"rows": rows_figure(labels, (mean, low, high), own=colour)}, captions={"rows": " ".join(notes)}
+    )
 
 
 def _given(network: Network, row: int) -> str:
     """Return the states of the parents in a row."""
     node, codes = network.node_and_codes(row)
     pairs = zip(network.families[node][:-1], codes, strict=True)
-    return ", ".join(statement(network.names[j], network.states[j][code]) for j, code in pairs)
+    texts = (statement(network.names[j], network.states[j][code]) for j, code in pairs)
+    return ", ".join(text.replace(" ", "\N{NO-BREAK SPACE}") for text in texts)

@@ -131,7 +131,7 @@ Spans = tuple[FloatArray, FloatArray, FloatArray]
 def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE) -> Figure:
     """Draw mean and 95% interval of the rows of a release, one line each; long labels are wrapped."""
     mean, low, high = spans
-    lines = [wrap(label.replace("< ", "<\N{NO-BREAK SPACE}"), 24) for label in labels]
+    lines = [wrap(label, 32) for label in labels]
     marks = {
         "type": "scatter",
         "mode": "markers",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpbayes.base.display import safe_csv
-from dpbayes.base.text import interval_texts, whole_percent
+from dpbayes.base.text import whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.dataset import Dataset
@@ -42,11 +42,18 @@ def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
     return JOINT if isinstance(law, JointPosterior) and bool(law.is_settled.all()) else ROW_WISE
 
 
-def intervals_as_text(answer: QueryAnswer) -> list[str]:
-    """Return the interval of every state as text; "none" for an answer without intervals."""
+def answer_texts(answer: QueryAnswer) -> tuple[list[str], list[str]]:
+    """Return the mean and the interval of every state, in as many decimals as the interval supports.
+
+    An answer that assumes an independence has no intervals, and its means have two decimals.
+    """
     if answer.assumes:
-        return ["none"] * len(answer.mean)
-    return [" to ".join(interval_texts(*ends)) for ends in zip(answer.low, answer.high, strict=True)]
+        return [f"{mean:.2f}" for mean in answer.mean], []
+    least = np.min([(answer.high - answer.low) / 2, answer.mean, 1 - answer.mean], axis=0)  # none looks like 0 or 1
+    places = np.maximum(2, -np.floor(np.log10(np.maximum(least, 1e-8)))).astype(int)
+    rows = zip(answer.mean, answer.low, answer.high, places, strict=True)
+    texts = [[f"{value:.{most}f}" for value in row] for *row, most in rows]
+    return [mean for mean, _, _ in texts], [f"{low} to {high}" for _, low, high in texts]
 
 
 def prior_warning(answer: QueryAnswer) -> str:

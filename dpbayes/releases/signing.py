@@ -26,7 +26,7 @@ ALGORITHM = "Ed25519"
 SIGNER = {"algorithm": str, "name": str, "public_key": str}
 """The types of the fields of a signer in JSON."""
 
-NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it."
+NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it: use it only if you trust its source."
 
 FOLDER = "DPBAYES_KEYS"
 """The environment variable for the folder of the private keys."""

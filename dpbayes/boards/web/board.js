@@ -230,7 +230,8 @@ class Panel {
     if (!figure) return;
     this.chart ??= new Chart(this.place, this.board.renderer);
     const { yaxis, meta, height } = figure.layout;
-    const [named, most] = [yaxis?.tickvals?.length, meta?.rows ? height : TALLEST];
+    const lines = Math.max(1, ...(yaxis?.ticktext ?? []).map((name) => `${name}`.split("<br>").length));
+    const [named, most] = [(yaxis?.tickvals?.length ?? 0) * lines, meta?.rows ? height : TALLEST];
     if (this.named !== named || this.most !== most) [Object.assign(this, { named, most }), this.board.fit()];
     this.measure();
     this.chart.show(figure);

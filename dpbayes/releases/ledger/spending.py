@@ -11,7 +11,15 @@ from shlex import quote
 
 import numpy as np
 
-from dpbayes.base.amounts import Amount, amount_in, amount_text, amount_with_symbol, measure_of, number_of
+from dpbayes.base.amounts import (
+    Amount,
+    PrivacyMeasure,
+    amount_in,
+    amount_text,
+    amount_with_symbol,
+    measure_of,
+    number_of,
+)
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import (
@@ -85,10 +93,8 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         account = books.account(dataset)
         name, present = account.dataset, account.budget
         if measure_of(budget) is not account.measure:
-            raise LedgerError(
-                f"The budget of {brief(name)} is in {account.measure.symbol}. State the new budget in "
-                f"{account.measure.symbol} too."
-            )
+            has = "has a δ" if account.measure is PrivacyMeasure.RHO else "has no δ"
+            raise LedgerError(f"The budget of {brief(name)} {has}, which cannot change. State the new budget likewise.")
         if number_of(budget) <= present:
             raise LedgerError(
                 f"A budget can only be raised. The budget of {brief(name)} is {amount_text(present)}, and "

@@ -9,10 +9,12 @@ from typing import Any
 
 import streamlit as st
 
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base import terms
 from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, many, numeral, typed
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import escaped, listed, many, numeral, typed
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
@@ -32,6 +34,7 @@ from dpbayes.releases.publishing import Published, publish, require_public, show
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
 from dpbayes.ui.pages.release_history import (
+    RELEASED,
     as_epsilon,
     budget_boxes,
     budget_of,
@@ -49,7 +52,7 @@ from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
-from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.opened_release import NEWEST, opened_release
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ADAPTIVE = OF_RECORDS[0].__name__
@@ -61,7 +64,7 @@ CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 NEW = "New dataset"
 REASON = "First release of this table"
 
-_PRESSED, _CHARGED, _RELEASED, _PURE = "release.pressed", "release.charged", "release.released", "release.pure"
+_PRESSED, _CHARGED, _PURE = "release.pressed", "release.charged", "release.pure"
 
 CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbayes verify release.json')
 """The code that checks a release file."""
@@ -80,16 +83,17 @@ def release_page(chosen: Chosen) -> None:
         share_python(lambda: show_python(CHECK, "release", chosen))
         return
     path = ledger.ledger_path()
+    in_use = ""
     with st.container(key="release.shown"), sentence_instead():
-        _release(chosen, path)
+        in_use = _release(chosen, path)
     with sentence_instead():
-        history(path, float(chosen.parameter("delta")))
+        history(path, float(chosen.parameter("delta")), in_use)
     check_a_file(is_brief=True)
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
-def _release(chosen: Chosen, path: Path) -> None:
-    """Show the request, its cost and the button; after the release, show the release first. Errors: InputError."""
+def _release(chosen: Chosen, path: Path) -> str:
+    """Show the request, its cost and the button, or first the release; return the dataset. Errors: InputError."""
     place, result = st.empty(), st.container()
     step = "choose a table and declare its columns on Data"
     try:
@@ -120,22 +124,22 @@ def _release(chosen: Chosen, path: Path) -> None:
         if published is not None:
             headline(f"The release {escaped(release_names(ledger.read_books(path))[published.row])} is made.")
         else:
-            headline(_finding(charged))
+            headline(_finding(charged, is_adaptive=chosen.reads_records))
     if published is not None:
         with result:
             _result(published, charged)
+    return charged.account.dataset
 
 
 def _result(published: Published, charged: "ChargedAccount") -> None:
     """Show a release, and what remains of its budget for another one."""
-    if published.row != st.session_state.get(_RELEASED):
+    if published.row != st.session_state.get(RELEASED):
         st.info(f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget.")
-    opened_release(published.document, key="made")
-    st.markdown("Next: download release.json and send it. Its readers check it on this page, without the records.")
+    opened_release(published.document, key=NEWEST)
     left = charged.shown(charged.account.left)
     st.subheader("Another release of these records")
     st.markdown(
-        f"The next release may cost at most ε = {left}. Change the mechanism or ε to make one."
+        f"ε = {left} of the budget is left. Change the mechanism or ε to make another release."
         if charged.account.left
         else "The budget is used up. Another release needs a larger budget: see *Raise a budget*, under Ledger."
     )
@@ -374,15 +378,25 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
             delta = decimal("δ", controls.plain_number(typed_delta))
     except InputError as error:
         problem = str(error)
-        st.caption(f":red[{escaped(problem)}]")
+    st.caption(f":red[{escaped(problem)}]" if problem else _meaning(epsilon, typed_delta))
     reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", **_STAYS)
     st.caption(
-        "The budget limits all releases of these records together. A second budget for the same records adds to the "
-        "first. The ledger recognises a table only if its columns and values are unchanged."
+        "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
+        "values are unchanged."
     )
     if not name.strip() or not reason.strip():
         raise InputError("A new dataset needs a name and a justification.")
     return ChargedAccount(account, cost_in(account.measure, request.cost), delta, reason, problem)
+
+
+def _meaning(epsilon: str, delta: str) -> str:
+    """Return how to choose a valid budget: it is for all releases, and what it allows an attacker."""
+    most, rare = (float(controls.plain_number(text) or 0) for text in (epsilon, delta))
+    return (
+        "The budget limits what all releases of these records reveal together, now and later. Choose it by the risk "
+        f"for one person: {belief_sentence(Guarantee(most, rare))} δ is the probability with which the limit of ε may "
+        "fail; whether it is 0 cannot change later."
+    )
 
 
 def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
@@ -402,18 +416,23 @@ def _costs(charged: ChargedAccount) -> None:
         f"At δ, releases together cost less than the sum of their ε. They are added in ρ (zCDP): this one costs "
         f"{amount_text(cost)}, and {amount_text(account.left)} of {amount_text(account.budget)} is left."
     )
+    left = account.left - cost
     st.markdown(
         f"With this release, all releases of these records cost **ε = {charged.shown(account.spent + cost)}** of the "
-        f"total budget **ε = {charged.shown(account.budget)}**{charged.at_delta}.",
+        f"total budget **ε = {charged.shown(account.budget)}**{charged.at_delta}. "
+        + (f"For later releases, ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left for later ones.")
+        * charged.is_enough,
         help=rho if account.measure is PrivacyMeasure.RHO else None,
     )
 
 
-def _finding(charged: ChargedAccount) -> str:
+def _finding(charged: ChargedAccount, *, is_adaptive: bool) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
     if charged.cost is None:
-        return "This budget has δ = 0, so the adaptive release needs Laplace noise."
+        return (
+            f"This budget has δ = 0: {'set the δ of the release to 0, too' if is_adaptive else 'Laplace noise only'}."
+        )
     cost, left = charged.shown(charged.cost), charged.shown(charged.account.left)
     if not charged.is_enough:
         return f"This release costs ε = {cost}, and the budget has only ε = {left} left."
@@ -425,8 +444,9 @@ def _seen(chosen: Chosen) -> None:
     seen, choice = looked_at(chosen), "the columns, ε or δ" if chosen.reads_records else "the graph, the prior or ε"
     if seen:
         st.markdown(
-            f"You have looked at {_listed(seen)} of this table. If that influenced {choice}, the guarantee does not "
-            "cover this choice."
+            f"You have looked at {listed(seen)} of this table. If that influenced {choice}, the guarantee does not "
+            "cover this choice: state so beside the release, or choose ε by *Which epsilon* on Explore, from public "
+            "tables."
         )
     else:
         st.markdown(
@@ -448,6 +468,8 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
             st.warning(escaped(doubt))
     if not charged.is_enough and not charged.problem:
         st.info(_way_out(charged, request))
+        if charged.cost is None and chosen.reads_records:
+            st.button("Set δ = 0", type="primary", key="release.to_pure", on_click=_set_delta, args=["0"])
     if charged.cost is None:
         return
     st.button(
@@ -460,17 +482,16 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
     st.caption("A release cannot be undone, and its cost stays charged.")
     if st.session_state.pop(_PRESSED, None) == question_of(request):  # what was shown, and nothing else
         published = _publish(chosen, path, charged, request)
-        st.session_state.update({_CHARGED: account.dataset, _RELEASED: published.row})
+        st.session_state.update({_CHARGED: account.dataset, RELEASED: published.row})
         st.rerun()
 
 
 def _way_out(charged: ChargedAccount, request: Chargeable) -> str:
     """Return what to do about a budget that cannot pay."""
     if charged.cost is None:
-        return (
-            f"The budget of {escaped(charged.account.dataset)} has no δ, so it pays for Laplace noise only. Set δ to 0 "
-            "for an adaptive release, or choose a mechanism with Laplace noise."
-        )
+        adaptive = "*Adaptive* works with Laplace noise, too: it still chooses the graph, with larger errors."
+        way = adaptive if isinstance(request, AdaptiveRequest) else "Choose a mechanism with Laplace noise."
+        return f"The budget of {escaped(charged.account.dataset)} has no δ, so it pays for Laplace noise only. {way}"
     if measure_of(request.cost) is not charged.account.measure:
         way = "Set the δ of the budget to 0." if charged.is_new else "Choose a smaller ε, or Gaussian noise."
         return f"Laplace noise costs more in a budget with a δ than in one without. {way}"
@@ -489,8 +510,3 @@ def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Charg
     data = chosen.dataset.select(list(request.columns.names)) if isinstance(request, AdaptiveRequest) else chosen.counts
     with st.spinner("Sampling the noise …", show_time=True):
         return publish(path, request, data)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a list in words: "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

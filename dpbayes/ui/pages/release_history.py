@@ -1,5 +1,6 @@
 """The ledger's budgets and releases, and the check of a release that somebody has."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import streamlit as st
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, numeral, typed
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import opendp
@@ -26,6 +27,9 @@ from dpbayes.ui.widgets.controls import mirror, plain_number
 from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
+RELEASED = "release.released"
+"""Where a session stores the row of the release that it made last."""
+
 BUDGET_DELTA = "With 0, the budget pays for Laplace noise only. Above 0, it pays for Gaussian noise, too."
 
 
@@ -39,7 +43,7 @@ def budget_boxes(label: str, epsilon: str, delta: str, *, key: str) -> tuple[str
     """
     left, right = st.columns(2)
     with left:
-        epsilon = _followed(label, epsilon, f"{key}.epsilon", placeholder="1.0")
+        epsilon = _followed(label, epsilon, f"{key}.epsilon")
     with right:
         return epsilon, _followed("δ of the budget", delta, f"{key}.delta", help=BUDGET_DELTA)
 
@@ -49,8 +53,8 @@ def _followed(label: str, shown: str, key: str, **more: Any) -> str:
     if st.session_state.get(key) == st.session_state.get(followed):  # nothing was typed
         st.session_state[followed] = shown
         mirror(key, shown)
-    typed: str = st.text_input(label, key=key, persist_state="session", **more)
-    return typed
+    text: str = st.text_input(label, key=key, persist_state="session", **more)
+    return text
 
 
 def budget_of(epsilon: str, delta: str) -> Amount:
@@ -61,8 +65,8 @@ def budget_of(epsilon: str, delta: str) -> Amount:
 # The ledger
 
 
-def history(path: Path, delta: float) -> None:
-    """Show the budgets and the releases of the ledger, if there is one, as epsilons at `delta`. Errors: LedgerError."""
+def history(path: Path, delta: float, in_use: str = "") -> None:
+    """Show the ledger as epsilons at `delta`; the budget of `in_use` is raised first. Errors: LedgerError."""
     books = ledger.read_books(path) if path.exists() else Books()
     accounts = tuple(books.accounts.values())
     if not accounts:
@@ -81,7 +85,7 @@ def history(path: Path, delta: float) -> None:
         more: dict[str, Any] = {"placeholder": "Release", "key": "ledger.row", "width": 260}
         row = st.selectbox("Open a release", rows, None, format_func=lambda row: names[row], **more)
         with st.popover("Raise a budget"):
-            _raise(path, accounts)
+            _raise(path, books.accounts, delta, in_use)
         with st.popover("Check the ledger", on_change="rerun", key="ledger.check") as part:
             if part.open:
                 with sentence_instead():
@@ -119,15 +123,23 @@ def _release_line(name: str, spending: Spending, delta: float) -> dict[str, obje
     }
 
 
-def _raise(path: Path, accounts: tuple[Account, ...]) -> None:
-    with st.form("raise", border=False):
-        dataset = st.selectbox("Dataset", [account.dataset for account in accounts], key="ledger.raised")
-        epsilon, delta = budget_boxes("New total budget ε", "", "0", key="ledger.budget")
+def _raise(path: Path, accounts: Mapping[str, Account], delta: float, in_use: str) -> None:
+    names = sorted(accounts, key=lambda name: name != in_use)
+    dataset = st.selectbox("Dataset", names, key=f"ledger.raised.{in_use}")
+    account = accounts[dataset]
+    present = as_epsilon(account.measure, account.budget, delta)
+    with st.form(f"raise.{dataset}", border=False):
+        new = st.text_input(f"New total budget ε, above {present}", key=f"ledger.budget.{dataset}")
+        if account.measure is PrivacyMeasure.RHO:
+            at_delta = st.text_input("δ of the budget", typed(delta), key=f"ledger.delta.{dataset}")
+        else:
+            at_delta = "0"
+            st.caption("This budget has δ = 0, which cannot change: it pays for Laplace noise only.")
         reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.why")
         if st.form_submit_button("Raise budget"):
             with sentence_instead():
                 person().require(Act.RELEASE)
-                ledger.raise_budget(path, dataset, budget_of(epsilon, delta), reason=reason)
+                ledger.raise_budget(path, dataset, budget_of(new, at_delta), reason=reason)
                 st.rerun()
 
 
@@ -155,7 +167,8 @@ def check_a_file(*, is_brief: bool = False) -> bool:
     A file of any kind can be chosen, so that a wrong file is refused here and replaces an earlier result.
     """
     st.subheader("Check a release")
-    file = document_place("Release to check (release.json)", key="release.file")
+    after = st.session_state.get(RELEASED, "")  # an earlier result is not shown below a new release
+    file = document_place("Release to check (release.json)", key=f"release.file{after}")
     if file is None:
         st.caption("The check needs no records, and the file is not stored.")
         return False
@@ -181,5 +194,4 @@ def example() -> bytes:
         epsilon=Fraction(3, 5),
         n=chosen.dataset.n,
     )
-    counts = count(chosen.network, chosen.dataset)
-    return drawn_document(request, counts)
+    return drawn_document(request, count(chosen.network, chosen.dataset))

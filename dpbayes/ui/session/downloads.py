@@ -27,6 +27,7 @@ def download_button(
     *,
     key: str | None = None,
     help: str | None = None,
+    **looks: Any,
 ) -> None:
     """Show a button that downloads a file.
 
@@ -42,10 +43,11 @@ def download_button(
         mime: The type of the content.
         key: The key of the button.
         help: The tooltip.
+        looks: The `type` and the `icon` of Streamlit's button.
     """
     offered = for_this_connection(content) if callable(content) else content
     kind = f"{mime}; session={_session_mark()}"
-    st.download_button(label, offered, file_name=file_name, mime=kind, key=key, help=help, on_click="ignore")
+    st.download_button(label, offered, file_name=file_name, mime=kind, key=key, help=help, on_click="ignore", **looks)
 
 
 def for_this_connection(make: Callable[[], Content]) -> Callable[[], Content]:

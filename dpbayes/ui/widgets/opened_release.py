@@ -2,6 +2,7 @@
 
 import math
 import secrets
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -22,15 +23,15 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.reading import (
     JOINT,
+    answer_texts,
     answer_under,
-    intervals_as_text,
     posterior_name,
     prior_warning,
     records_csv,
     records_of,
     released_bif,
 )
-from dpbayes.releases.report import html_report
+from dpbayes.releases.report import html_report, parts_of
 from dpbayes.releases.signing import signature_line
 from dpbayes.releases.verify import Verification, verify
 from dpbayes.ui.session.current import current
@@ -38,6 +39,9 @@ from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.show import assumption, folded, numbers, sentence_instead
+
+NEWEST = "made"
+"""The key of a release that has just been made, which comes with its next step."""
 
 MOST_DRAWN = 30
 """The most nodes of a graph that is drawn."""
@@ -57,7 +61,8 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
         _listed(verification)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
-    st.success(f"The release is valid. {escaped(signature_line(document.content))}")
+    st.success("The release is valid: its numbers, its noise and its statements agree.")
+    st.caption(escaped(signature_line(document.content)))
     if is_brief:
         with folded("What this release says", key=f"{key}.open") as is_open:
             if is_open:
@@ -65,15 +70,17 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
     else:
         _said(document, data, key=key)
     with st.expander("Full statement and checks"):
-        for sentence in document.content["sentences"]:
-            st.markdown(f"- {escaped(sentence)}")
-        st.markdown("The report and release.json contain the certificate.\n\n**Checks**")
+        for name, sentences in parts_of(document).items():
+            st.markdown(f"**{name}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
+        st.markdown("**Checks**")
         _listed(verification)
 
 
 def _said(document: Document, data: bytes, *, key: str) -> None:
     """Offer the files of a release, and show what it says and its promise."""
     files = st.container(horizontal=True)
+    if key == NEWEST:
+        st.markdown("Next: send release.json to its readers. They check and use it on this page, without the records.")
     left, right = st.columns(2, gap="large")
     with left:
         question = st.container()
@@ -84,8 +91,7 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
                 show(f"{key}.rows", (data, reading, target), lambda: released_view(document, reading, target))
         if isinstance(document.sampled, SampledSteps):
             _graph(document.network)
-        for line in promise_lines(document):
-            st.markdown(f"- {escaped(line)}")
+    st.markdown("\n".join(f"- {escaped(line)}" for line in promise_lines(document)))
     with files:
         _files(document, reading, data, key=key)
 
@@ -102,20 +108,27 @@ def released_view(document: Document, reading: Reading, target: str) -> View:
 def promise_lines(document: Document) -> tuple[str, str, str]:
     """Return the promise of a release, its accuracy, and its main limits, a sentence each."""
     cost, stated = document.request.cost, document.request.stated
-    promise = document.content["sentences"][1]  # of a rho alone
+    promise, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
     if stated or not isinstance(cost, Rho):
         loss = float(stated.epsilon if stated else number_of(cost))
-        promise = (
-            "one record changes the probability of any result by a factor of at most "
-            f"{numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
-            + (f", plus at most δ = {numeral(float(stated.delta))}." if stated else ".")
-        )
+        promise = f"one record changes the probability of any result {_factor(loss)}"
+        promise += f", plus at most δ = {numeral(float(stated.delta))}." if stated else "."
+    if document.composed.releases:
+        together = document.content["sentences"][2]
+        if not isinstance(total, Rho):
+            together = f"All {document.composed.releases + 1:,} releases together change it {_factor(float(total))}."
+        promise += f" {together}"
     return (
         f"Promise: {promise}",
-        f"{'Method' if isinstance(document.sampled, SampledSteps) else 'Accuracy'}: {document.sampled.accuracy}",
-        "Not covered: choices that were made after looking at the records, persons with several records, and other "
-        "publications about the same people.",
+        f"Accuracy: {document.sampled.accuracy}",
+        "Not covered: an ε, a graph or a prior that was chosen after looking at the records; persons with several "
+        "records; other publications about the same people.",
     )
+
+
+def _factor(loss: float) -> str:
+    """Return the factor that a loss allows, rounded up."""
+    return f"by a factor of at most {numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
 
 
 def _graph(network: Network) -> None:
@@ -164,11 +177,10 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
     names, before = network.names, settings.target
     last = max((j for j, parents in enumerate(network.parents) if parents), default=len(names) - 1)
     place = names.index(before) if before in names else last
-    left, right = st.columns(2)
-    target = left.selectbox("How likely is", names, place, key=f"{key}.target")
+    target = st.selectbox("How likely is", names, place, key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
     first = [text for text in given if target == before and pairs[text] in settings.evidence]
-    picked = right.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
+    picked = st.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
     evidence = dict(pairs[text] for text in picked)
     inputs = (data, reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
@@ -187,8 +199,9 @@ def _answer(
         return pd.DataFrame({**states, "probability": query(network, outcome.probabilities, target, evidence)}), []
     law = document.tables.posterior_under(_of_files(network, reading))
     answer = answer_under(law, outcome.prior, target, evidence, LEVEL)
-    columns = {**states, "probability": answer.mean, f"{LEVEL:.0%} interval": intervals_as_text(answer)}
-    joint = "The answer uses all released numbers together; the chart uses those of each row."
+    means, intervals = answer_texts(answer)
+    columns = {**states, "probability": means} | ({f"{LEVEL:.0%} interval": intervals} if intervals else {})
+    joint = "The table uses all released numbers. The chart can differ, because each row uses its own numbers only."
     notes = [joint * (posterior_name(law) == JOINT), answer.assumes, prior_warning(answer)]
     return pd.DataFrame(columns), [note for note in notes if note]
 
@@ -208,14 +221,16 @@ def _files(document: Document, requested: Reading, data: bytes, *, key: str) -> 
     if reading is not requested:
         st.caption(f"Answers and files are naive, because the network has more than {MOST_CELLS:,} probabilities.")
 
-    def offer(label: str, file: str, content: object, mime: str) -> None:
-        download_button(label, content, file_name=file, mime=mime, key=f"{key}.{file}")  # type: ignore[arg-type]
+    def offer(label: str, file: str, content: Any, mime: str) -> None:
+        kind = "primary" if (key, file) == (NEWEST, "release.json") else "secondary"
+        icon = ":material/download:"
+        download_button(label, content, file, mime, key=f"{key}.{file}", type=kind, icon=icon)
 
     offer("Download release.json", "release.json", data, "application/json")
-    offer("Download report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
-    offer("Download network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
+    offer("Report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
+    offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
     offer(
-        "Download synthetic records (CSV)",
+        "Synthetic records (CSV)",
         "records.csv",
         lambda: records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading)),
         "text/csv",

@@ -82,7 +82,7 @@ def test_a_budget_is_raised_in_what_it_was_opened_in(in_rho: Path) -> None:
     ledger.raise_budget(in_rho, "clinic", Rho(Fraction(1)), reason="More.")
     assert ledger.read_books(in_rho).account("clinic").budget == 1
     for dataset, budget in (("clinic", Fraction(2)), ("votes", Rho(Fraction(2)))):
-        with pytest.raises(ledger.LedgerError, match="State the new budget in"):
+        with pytest.raises(ledger.LedgerError, match="which cannot change"):
             ledger.raise_budget(in_rho, dataset, budget, reason="In another measure.")
 
 
