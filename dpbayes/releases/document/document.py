@@ -14,7 +14,6 @@ from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from dpbayes import __version__
 from dpbayes.base.amounts import (
     Amount,
     EpsilonDelta,
@@ -105,7 +104,7 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return f"{__version__}+source" if package == "dpbayes" else "unknown"
+        return "(source code)"
 
 
 KINDS: Mapping[str, type[SampledTables] | type[SampledSteps]] = {
