@@ -106,14 +106,17 @@ def test_a_check_that_fails_is_shown():
     assert lines == ["  holds  form: It is one.", "  FAILS  hash: It differs.", "    -    Not signed."]
 
 
-def test_domains_that_reveal_records_are_refused_as_by_the_command(ledger):
+def test_what_reveals_records_is_refused_as_by_the_command(ledger):
     table = dp.Table.from_frame(FRAME, [Categories("smoker", ("no", "yes"))])
-    mechanism = dp.LaplaceUpdates(prior=dp.network("smoker"), epsilon=1)
-    for release in (
-        lambda: dp.release(table, mechanism, graph_unseen=True, ledger=ledger),
-        lambda: dp.release_adaptive(table, epsilon=1, ledger=ledger),
+    mechanism, changed = (dp.LaplaceUpdates(prior=net, epsilon=1) for net in (dp.network("smoker"), NETWORK))
+    vars(changed)["noise_scale"] = 1e-9
+    for release, why in (
+        (lambda: dp.release(table, mechanism, graph_unseen=True, ledger=ledger), "read from the records"),
+        (lambda: dp.release_adaptive(table, epsilon=1, ledger=ledger), "read from the records"),
+        (lambda: dp.release(TABLE, LAPLACE, graph_unseen=False, ledger=ledger), "graph_unseen=True"),
+        (lambda: dp.release(TABLE, changed, graph_unseen=True, ledger=ledger), "that has a real release"),
     ):
-        with pytest.raises(dp.InputError, match="read from the records"):
+        with pytest.raises(dp.InputError, match=why):
             release()
     assert books.read_books(ledger).account("table").left == 2
 

@@ -22,11 +22,6 @@ def test_count_sensitivity_is_reached_and_never_exceeded_over_all_pairs_of_recor
 
 
 @pytest.mark.parametrize("network", BINARY, ids=range(40))
-def test_count_sensitivity_of_binary_networks_is_twice_the_number_of_nodes(network):
-    assert network.count_sensitivity == 2 * len(network.names)
-
-
-@pytest.mark.parametrize("network", BINARY, ids=range(40))
 def test_walsh_sensitivity_is_reached_and_never_exceeded_over_all_pairs_of_records(network):
     values = coefficients(network, counts_per_record(network))
     assert largest_distance(values) == walsh_sensitivity(network)
