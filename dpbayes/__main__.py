@@ -6,11 +6,16 @@ An installed package has the command `dpbayes`.
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
 
 from dpbayes import __version__
-from dpbayes.base.command import REFUSED, Parser, run_command, started_as, warn
+from dpbayes.base.command import REFUSED, sentence, terminal_text, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
+
+if TYPE_CHECKING:
+    from dpbayes.releases.commands import Command
 
 COMMANDS = ("release", "adaptive", "ledger", "verify", "view")
 
@@ -40,6 +45,33 @@ def main(words: Sequence[str] | None = None) -> int:
         warn(error)
         return REFUSED
     return serve.main(options)
+
+
+def run_command(name: str, command: "Command", words: Sequence[str]) -> int:
+    """Run a command with these words, and return its exit code; a refusal is one sentence on the error stream."""
+    parser = Parser(prog=f"{started_as()} {name}", description=sentence(command.about))
+    command.add_arguments(parser)
+    arguments = parser.parse_args(words)
+    try:
+        return command.run(arguments)
+    except InputError as error:
+        warn(error)
+    except OSError as error:
+        warn(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
+    return REFUSED
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments whose refusals are safe on a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a refusal."""
+        super().error(terminal_text(message))
+
+
+def started_as() -> str:
+    """Return how the program was started: by its name, or as a module of Python."""
+    return "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,6 @@
-"""What a curator and a recipient need: the names of `import dpbayes as dp`."""
+"""What a curator and a recipient need: the names of `import dpbayes as dp`, which check the types of arguments."""
+
+from dataclasses import is_dataclass as _is_dataclass
 
 from dpbayes.audit.adaptive import AdaptiveAudit as AdaptiveAudit
 from dpbayes.audit.adaptive import audit_adaptive as audit_adaptive
@@ -8,6 +10,7 @@ from dpbayes.audit.risk import risk as risk
 from dpbayes.base.privacy import Guarantee as Guarantee
 from dpbayes.base.privacy import compose as compose
 from dpbayes.base.validation import InputError as InputError
+from dpbayes.base.validation import type_checked as _checked
 from dpbayes.boards.of_table import explore as explore
 from dpbayes.experiments.comparison import compare as compare
 from dpbayes.experiments.comparison import least_epsilon as least_epsilon
@@ -70,3 +73,7 @@ from dpbayes.sources.shipped_tables import load_shipped as load_shipped
 from dpbayes.sources.table import Table as Table
 
 audit_report = _audit
+
+for _name, _value in [*globals().items()]:
+    if not _name.startswith("_") and callable(_value) and (_is_dataclass(_value) or not isinstance(_value, type)):
+        globals()[_name] = _checked(_value)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.network import Network
 
@@ -29,8 +29,6 @@ def guess(network: Network, stated: Mapping[str, float]) -> FloatArray:
         >>> dp.guess(network, {"rain=yes": 0.2, "grass=yes": 0.1, "grass=yes | rain=yes": 0.9})
         array([0.8, 0.2, 0.9, 0.1, 0.1, 0.9])
     """
-    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
-    require_type("stated", stated, Mapping, 'Write probabilities by name, such as {"smoker=yes": 0.3}.')
     labels = [network.cell_label(cell) for cell in range(network.cell_count)]
     values = np.full(len(labels), np.nan)
     for name, probability in stated.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.base.validation import InputError, brief, type_checked
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
@@ -31,6 +31,7 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 __all__ = ["accuracy", "audit", "network", "posteriors"]
 
 
+@type_checked
 def posteriors(
     release: Any,
     cell: str,
@@ -65,7 +66,10 @@ def posteriors(
         ['private, noise-aware', 'private, naive']
     """
     release = getattr(release, "tables", release)
-    require_type("release", release, Release, "Pass what a mechanism or dp.release returns.")
+    if not isinstance(release, Release):
+        raise InputError(
+            f"release must be what a mechanism or dp.release returns, not {brief(type(release).__name__)}."
+        )
     outcome = release.outcome
     if isinstance(outcome, SampledCpts):
         return _samples(outcome, cell, exact, zoom=zoom)
@@ -88,6 +92,7 @@ def posteriors(
     return density_figure(theta, private, exact=curator, name=net.cell_label(place), zoom=zoom).to_plotly()
 
 
+@type_checked
 def network(net: Network) -> PlotlyFigure:
     """Draw a network: parents above children, as the *Network* page places them.
 
@@ -105,10 +110,10 @@ def network(net: Network) -> PlotlyFigure:
         >>> len(figure.layout.annotations)
         2
     """
-    require_type("net", net, Network, "Make one with dp.network or dp.load_named.")
     return dag_figure(layered_positions(net.names, net.edges), net.edges).to_plotly()
 
 
+@type_checked
 def accuracy(
     net: Network,
     data: Dataset,
@@ -143,7 +148,6 @@ def accuracy(
         >>> figure.layout.xaxis.title.text
         'ε, nats of privacy loss'
     """
-    require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
     among = [method for method in METHODS.values() if method.kind in (None, *mechanisms)]
     plan = AccuracyPlan(
         network=net,
@@ -157,6 +161,7 @@ def accuracy(
     return accuracy_figure(accuracy_study(plan).curves, plan.grid).to_plotly()
 
 
+@type_checked
 def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFigure:
     """Draw the privacy curve of an audit with the stated and the proved guarantee, as *Proofs* does.
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import pytest
 
 from dpbayes import __main__ as dashboard
-from dpbayes.base.command import Command, Parser, sentence
+from dpbayes.__main__ import Parser
+from dpbayes.base.command import sentence
 from dpbayes.releases.commands import COMMANDS as RELEASES
+from dpbayes.releases.commands import Command
 
 
 def parsers_of(name: str, command: Command) -> Iterator[argparse.ArgumentParser]:

@@ -1,5 +1,6 @@
 """A mistake in Python gets one sentence that names the argument, the value and the cure."""
 
+import tempfile
 from functools import cache
 
 import numpy as np
@@ -25,6 +26,10 @@ def released():
         return dp.release(table, mechanism, graph_unseen=True)
 
 
+def loaded(declarations):
+    return dp.load(released().save(f"{tempfile.mkdtemp()}/release.json"), declarations)
+
+
 MISTAKES = {
     "a frame is counted": (lambda: dp.count(ASIA, FRAME), "DataFrame", "from_frame"),
     "a frame is a network": (lambda: dp.count(FRAME, DATA), "DataFrame", "dp.network"),
@@ -36,9 +41,7 @@ MISTAKES = {
         "PosteriorSampler",
         "LaplaceUpdates",
     ),
-    "an adaptive release of a frame": (lambda: dp.release_adaptive(FRAME, epsilon=1), "DataFrame", "from_frame"),
     "a release that is not there": (lambda: dp.load("nowhere.json"), "nowhere.json", "No such file"),
-    "a simulation of a frame": (lambda: dp.simulate_adaptive(FRAME, epsilon=1, rng=1), "DataFrame", "from_frame"),
     "records instead of counts": (lambda: LAPLACE.simulate(DATA, 1), "Dataset", "dp.count"),
     "a text as a seed": (lambda: LAPLACE.simulate(COUNTS, "1"), "seed", "1"),
     "a negative seed": (lambda: dp.sample_dataset(ASIA, CPTS, 10, -1), "seed", "-1"),
@@ -48,8 +51,7 @@ MISTAKES = {
     "a list of cut points": (lambda: dp.cuts([0, 30, 120]), '"[0, 30, 120]"', "dp.cuts(0, 30, 120, None)"),
     "a frame as states": (lambda: dp.network("a -> b", FRAME), "DataFrame", "from_frame"),
     "declarations as states": (lambda: dp.network("a -> b", {"a": dp.cuts(0, 1, 2)}), '"a"', "from_frame"),
-    "a guess of a table": (lambda: dp.guess(DATA, {}), "Dataset", "dp.network"),
-    "a guess without names": (lambda: dp.guess(BINARY, [0.1]), "list", '"smoker=yes"'),
+    "a guess without names": (lambda: dp.guess(BINARY, [0.1]), "list", '{"smoke=yes": 0.3}'),
     "texts for truth values": (
         lambda: dp.Table.from_frame(pd.DataFrame({"ill": [True]}), {"ill": ["no", "yes"]}),
         '"True"',
@@ -58,8 +60,8 @@ MISTAKES = {
     "a table of a frame": (lambda: dp.Table(FRAME, {"smoke": ["no", "yes"]}), "dp.Table", "from_frame"),
     "another arrow": (lambda: dp.network("a => b"), "a => b", '"->"'),
     "an arrow to the left": (lambda: dp.network("a; b <- c"), "b <- c", '"->"'),
-    "one text as states": (lambda: dp.Categories("smoke", "yes"), "smoke", '["yes"]'),
-    "one text as a node's states": (lambda: dp.network("a -> b", {"a": "yes"}), '"a"', '["yes"]'),
+    "one text as states": (lambda: dp.Categories("smoke", "yes"), "yes", '["no", "yes"]'),
+    "one text as a node's states": (lambda: dp.network("a -> b", {"a": "yes"}), '"a"', '["no", "yes"]'),
     "a list of arrows": (lambda: dp.network([("a", "b")]), "list", "->"),
     "two networks": (lambda: dp.kl(POSTERIOR, dp.Dirichlets.symmetric(dp.chain(3))), "different networks", "one"),
     "two networks' distance": (lambda: dp.hellinger(dp.Dirichlets.symmetric(dp.chain(3)), POSTERIOR), "different", ""),
@@ -72,7 +74,6 @@ MISTAKES = {
     "records update a prior": (lambda: LAPLACE.prior.updated(DATA), "Dataset", "dp.count"),
     "a frame updates a prior": (lambda: LAPLACE.prior.updated(FRAME), "DataFrame", "dp.count"),
     "evidence as text": (lambda: POSTERIOR.query("dysp", "smoke=yes"), "str", '{"smoke": "yes"}'),
-    "evidence as a list": (lambda: POSTERIOR.query("dysp", ["smoke"]), "list", '{"smoke": "yes"}'),
     "an unknown node": (lambda: POSTERIOR.query("Dysp"), "Dysp", "dysp"),
     "evidence of a release as text": (lambda: released().query("a", "b=yes"), "str", '{"smoke": "yes"}'),
     "a level as a truth value": (lambda: POSTERIOR.query("dysp", interval=True), "interval", "True"),
@@ -100,18 +101,8 @@ MISTAKES = {
         "dp.LaplaceUpdates",
     ),
     "a description that is not there": (lambda: dp.read_domains("d.toml"), "d.toml", "No such file"),
-    "a text as a question's evidence": (
-        lambda: dp.Question(ASIA, "dysp", "yes", "smoke=yes"),
-        "str",
-        '{"smoke": "yes"}',
-    ),
-    "the least epsilon for a text": (
-        lambda: dp.least_epsilon("dysp", CPTS, dp.LaplaceUpdates, n=100, tolerance=0.1),
-        "str",
-        "dp.Question(",
-    ),
     "a simulated release is verified": (lambda: dp.verify(LAPLACE.simulate(COUNTS, 1)), "Release", "dp.release"),
-    "table and network in the other order": (lambda: dp.explore(ASIA, DATA), "Dataset", "dp.network"),
+    "table and network in the other order": (lambda: dp.explore(ASIA, DATA), "interchanged", "explore(table, network"),
     "a mechanism as text": (
         lambda: dp.explore(DATA, ASIA, mechanism="laplace"),
         "laplace",
@@ -143,12 +134,20 @@ MISTAKES = {
         "dysp=yes | bronc=yes",
         "dysp=yes | bronc=yes, either=yes",
     ),
-    "a name is drawn": (lambda: dp.plot.network("asia"), "str", "load_named"),
+    "arguments without their names": (lambda: dp.LaplaceUpdates(ASIA, 1), "positional", "prior=..., epsilon=..."),
+    "a wrong name of an argument": (lambda: dp.risk(LAPLACE, N=9), "'N'", "risk(mechanism, n=..."),
+    "a column of a table": (lambda: DATA["smoke"], "smoke", ".to_frame()"),
+    "a text among numbers": (lambda: dp.compare(DATA, ASIA, epsilons=["x"]), "epsilons[0]", "0.5"),
+    "a number as a name": (lambda: dp.guess(BINARY, {1: 0.5}), "stated", "quotation marks"),
+    "the declarations of other columns": (lambda: loaded({"b": ["no", "yes"]}), '"a"', "column"),
+    "a question about another network": (lambda: dp.explore(DATA, ASIA, dp.Question(BINARY, "a", "no")), "another", ""),
+    "mechanisms by name": (lambda: dp.plot.accuracy(ASIA, DATA, "dysp", mechanisms=["laplace"]), "laplace", "dp.Lapl"),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }
 
 
-def test_a_method_of_frames_is_refused_with_the_way_to_a_frame():
+def test_a_table_has_a_length_and_names_the_way_to_a_frame():
+    assert len(DATA) == 100
     with pytest.raises(AttributeError, match=r"Dataset has no head\. Write \.to_frame\(\)"):
         DATA.head()
 
@@ -160,6 +159,15 @@ def test_a_mistake_has_one_sentence(mistake, value, cure):
     assert value in str(refusal.value)
     assert cure in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+def test_a_simulated_release_answers_as_its_noise_aware_posterior():
+    adaptive = dp.simulate_adaptive(DATA.select(["smoke", "bronc"]), epsilon=1, rng=1)
+    for release in (adaptive, adaptive.tables, LAPLACE.simulate(COUNTS, 1)):
+        aware = getattr(release, "tables", release).joint_noise_aware()
+        np.testing.assert_array_equal(
+            release.query("bronc", smoke="yes").low, aware.query("bronc", {"smoke": "yes"}, interval=0.95).low
+        )
 
 
 def test_an_integer_is_a_seed():

@@ -16,6 +16,7 @@ from dpbayes.audit.entry import Audit
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.quadrature import turning_point
+from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
 from dpbayes.mechanisms.adaptive.draws import Draws, SimulatedDraws, choice_scale
@@ -96,7 +97,7 @@ def audit_adaptive(
     second: Dataset,
     *,
     epsilon: float | Fraction | str,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     delta: float | Fraction | str = 0,
     draws: int = 200,
 ) -> AdaptiveAudit:
@@ -106,7 +107,7 @@ def audit_adaptive(
         first: A table.
         second: A neighbour: the same columns and number of records, with one record replaced.
         epsilon: The epsilon of the releases.
-        rng: Source of randomness.
+        rng: A generator or a seed.
         delta: The delta of the releases; 0 for pure privacy.
         draws: The number of simulated releases of each table.
 
@@ -123,7 +124,7 @@ def audit_adaptive(
         >>> 0 < audit.largest <= 1
         True
     """
-    return _losses(plan_for(epsilon, delta), first, second, rng=rng, draws=draws)
+    return _losses(plan_for(epsilon, delta), first, second, rng=generator(rng), draws=draws)
 
 
 def _losses(

@@ -16,7 +16,6 @@ from dpbayes.audit.exact_class import oddity
 from dpbayes.audit.report import AuditReport
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import require_type
 from dpbayes.mechanisms import MECHANISMS, Calibration
 
 
@@ -76,7 +75,6 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
         >>> report.verdict.value, round(report.exact, 9)
         ('holds and is tight', 1.0)
     """
-    require_type("n", n, (int, np.integer), "Write the number of records, such as 1000.")
     sizes = {"n": n} if features is None else {"n": n, "features": features}
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
 

@@ -118,8 +118,3 @@ def amount_text(value: Fraction) -> str:
     except Inexact:
         return str(value)
     return f"{exact:f}"
-
-
-def amount_with_symbol(amount: Amount) -> str:
-    """Return an amount with the letter of its measure: "ε = 0.1", "ρ = 0.02"."""
-    return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"

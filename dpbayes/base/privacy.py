@@ -5,11 +5,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError, require_type
+from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
 
 
@@ -45,8 +43,6 @@ class Guarantee:
     rho: float = math.inf
 
     def __post_init__(self) -> None:
-        for name in ("epsilon", "delta", "rho"):
-            require_type(name, getattr(self, name), (float, int, np.number), "Write a number, such as 1.0.")
         if not self.epsilon >= 0 or not 0 <= self.delta <= 1:
             raise InputError(f"({numeral(self.epsilon, 6)}, {numeral(self.delta, 6)}) is not a privacy guarantee.")
         if not self.rho >= 0:

@@ -5,13 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief
-
-
-def seed_of(what: str) -> Parameter:
-    """Return the parameter that is a seed."""
-    return Parameter("", low=0, high=2**32 - 1, typical=1, whole=True, title=f"seed of {what}")
 
 
 def stream(seed: int, *labels: str | int | float) -> np.random.Generator:
@@ -26,7 +20,7 @@ def stream(seed: int, *labels: str | int | float) -> np.random.Generator:
 
 def generator(seed: Any) -> np.random.Generator:
     """Return a generator itself, or that of a seed. Errors: InputError for anything else."""
-    if hasattr(seed, "random"):
+    if hasattr(seed, "random") and not isinstance(seed, np.random.RandomState):
         return seed
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(f"The seed must be a generator or a whole number from 0 on, not {brief(seed)}.")

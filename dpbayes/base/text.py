@@ -114,15 +114,6 @@ def letters(symbol: str) -> str:
     return re.sub(r"([\^_])(\d)", lambda small: _SMALL[small[1]][int(small[2])], text)
 
 
-def distinct_texts(first: float, *others: float, most: int) -> tuple[str, ...]:
-    """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
-    for count in range(most, 7):
-        texts = tuple(numeral(value, count) for value in (first, *others))
-        if all(text != texts[0] or value == first for text, value in zip(texts[1:], others, strict=True)):
-            break
-    return texts
-
-
 def interval_texts(low: float, high: float, most: int = 3) -> tuple[str, str]:
     """Return the ends of a range of probabilities in `most` digits, in more where it is narrow or an end near 1."""
     width, size = high - low, max(abs(low), abs(high))

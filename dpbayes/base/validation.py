@@ -1,9 +1,22 @@
 """The error for invalid input, whose message states the given value and the rule."""
 
+import functools
+import inspect
 import math
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from os import PathLike
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 from dpbayes.base.text import numeral, visible
+
+T = TypeVar("T", bound=Any)
 
 
 class InputError(ValueError):
@@ -22,13 +35,6 @@ def brief(value: object, limit: int = 40) -> str:
     """Return `value` as short quoted text, so that hostile or huge input stays readable."""
     text = visible(str(value)[: limit + 1].replace("\n", " "))
     return f'"{text}"' if len(text) <= limit else f'"{text[: limit - 1]}…"'
-
-
-def require_type(name: str, value: object, kind: type | tuple[type, ...], cure: str) -> None:
-    """Refuse a value of another type. Errors: InputError with the argument, the type that it has, and the cure."""
-    if not isinstance(value, kind):
-        kinds = " or ".join(one.__name__ for one in (kind if isinstance(kind, tuple) else (kind,)))
-        raise InputError(f"{name} must be a {kinds}, not {brief(type(value).__name__)}. {cure}")
 
 
 def is_writable(text: str) -> bool:
@@ -54,14 +60,12 @@ def finite_number(name: str, value: object, *, low: float, high: float) -> float
 
     Errors: InputError with a sentence for text, NaN, infinities and values out of range.
     """
-    if isinstance(value, bool) or value is None:
-        raise InputError(f"{name} must be a number, not {brief(value)}.")
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]  # or a TypeError
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} must be a number, not {brief(value)}.") from None
+        number = math.nan
     if math.isnan(number):
-        raise InputError(f"{name} must be a number, not NaN.")
+        raise InputError(f"{name} must be a number, not {brief(value)}.")
     if not low <= number <= high:
         raise InputError(
             f"{name} must be between {numeral(low, 12)} and {numeral(high, 12)}; {numeral(number, 12)} is not."
@@ -81,8 +85,6 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
 
 def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
     """Return `names` as a tuple of distinct, non-empty texts, or say which one is wrong."""
-    if isinstance(names, str):
-        raise InputError(f"Every {kind} is a text of a list, not a letter of {brief(names)}: write [{brief(names)}].")
     seen: dict[str, None] = {}
     for name in names:
         if not isinstance(name, str) or not name.strip():
@@ -91,3 +93,109 @@ def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
             raise InputError(f"The name {brief(name)} is used twice for a {kind}; give each {kind} its own name.")
         seen[name] = None
     return tuple(seen)
+
+
+# Calls of public functions
+
+_NOUNS: dict[Any, str] = {int: "number", float: "number", str: "text", Mapping: "dictionary"}
+_NOUNS |= {np.ndarray: "array", PathLike: "path", type: "class"}
+"""What a message calls a type, if not by its name; the types of several values are "list"."""
+
+_CURES = tomllib.loads(Path(__file__).with_name("cures.toml").read_text(encoding="utf-8"))
+"""How to make a value of a type, by what a message calls it."""
+
+_STARRED, _FIRST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD), ("self", "cls")
+"""The parameters of which no argument is checked: several in one, and the object of a method."""
+
+
+def type_checked(what: T) -> T:
+    """Return a public function, or a class, which refuses arguments of other types than those that it declares.
+
+    Errors: InputError with the argument, its value or type, and the cure; or with all arguments if one is missing or
+    unknown, or if two of them are interchanged.
+    """
+    if isinstance(what, type):
+        what.__init__ = type_checked(what.__init__)  # type: ignore[misc]  # the way to every instance of a dataclass
+        return what
+    signature = inspect.signature(what)
+    named = [at for at in signature.parameters.values() if at.kind not in _STARRED and at.name not in _FIRST]
+    hints = {at.name: at.annotation for at in named}
+
+    @functools.wraps(what)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            reason = f"{str(error)[0].upper()}{str(error)[1:]}"
+            raise InputError(f"{reason}. Write {_written(what, signature)}.") from None
+        wrong = [name for name in given if name in hints and not _allows(hints[name], given[name])]
+        if len(wrong) == 2 and all(_allows(hints[name], given[other]) for name, other in (wrong, wrong[::-1])):
+            raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {_written(what, signature)}.")
+        for name in filter(hints.get, given):
+            _require(name, given[name], hints[name])
+        return what(*args, **kwargs)
+
+    return call  # type: ignore[return-value]  # a function of the same signature
+
+
+def _written(what: Any, signature: inspect.Signature) -> str:
+    """Return a call with the names of its arguments, as a person writes it."""
+    words = (f"{name}=..." if at.kind is at.KEYWORD_ONLY else name for name, at in signature.parameters.items())
+    name = what.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    return f"{name}({', '.join(word for word in words if word not in _FIRST)})"
+
+
+def _require(name: str, value: object, hint: Any) -> None:
+    """Refuse a value, or a part of a list, that an annotation does not allow."""
+    if not _allows(hint, value):
+        nouns = list(dict.fromkeys(_noun(part) for part in _parts(hint) if part is not NoneType))
+        wanted = " or ".join(f"{'an' if noun[0] in 'Aa' else 'a'} {noun}" for noun in nouns)
+        given = brief(type(value).__name__)
+        given = f"{brief(value)} of type {given}" if isinstance(value, str | Real) else given
+        cure = next((sentence for noun, sentence in _CURES.items() if noun in nouns), "")
+        raise InputError(f"{name} must be {wanted}, not {given}. {cure}".strip())
+    for part in _parts(hint):
+        for place, item in enumerate(value if _is_list(part) and isinstance(value, list | tuple) else ()):
+            _require(f"{name}[{place}]", item, get_args(part)[0])
+        for key in value if _kind(part) is Mapping and isinstance(value, Mapping) else ():
+            _require(f"A name in {name}", key, get_args(part)[0])
+
+
+def _allows(hint: Any, value: object) -> bool:
+    """Return whether an annotation allows a value. Descriptors and quoted names allow every value."""
+    kind = _kind(hint)
+    if kind in (Union, UnionType):
+        return any(_allows(part, value) for part in get_args(hint))
+    if kind is np.ndarray:
+        return _is_array(value)
+    if kind in (int, float):
+        return isinstance(value, Real)
+    if kind is np.random.Generator:
+        return hasattr(value, "random")
+    if _is_list(hint):
+        return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+    is_open = not isinstance(kind, type) or kind in (Any, Annotated, inspect.Parameter.empty)
+    return is_open or hasattr(kind, "__set__") or isinstance(value, kind)
+
+
+def _is_array(value: object) -> bool:
+    try:
+        return np.asarray(value).dtype.kind in "biuf"
+    except ValueError:  # rows of several lengths
+        return False
+
+
+def _is_list(hint: Any) -> bool:
+    return get_origin(hint) in (tuple, Sequence, Iterable)
+
+
+def _kind(hint: Any) -> Any:
+    return np.ndarray if hint == ArrayLike else get_origin(hint) or hint
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if _kind(hint) in (Union, UnionType) else (hint,)
+
+
+def _noun(hint: Any) -> str:
+    return "list" if _is_list(hint) else _NOUNS.get(_kind(hint)) or _kind(hint).__name__

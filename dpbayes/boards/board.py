@@ -8,13 +8,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.text import many, typed
+from dpbayes.base.text import many, numeral, typed
+from dpbayes.base.validation import type_checked
 from dpbayes.boards.document import document_of, packed
 from dpbayes.figures.style import Figure
 
@@ -172,7 +174,8 @@ class Board:
         rows = [{name: stop} | dict(self.frames[stop][0].numbers) for stop in sorted(self.frames, key=float)]
         return safe_csv(pd.DataFrame(rows))
 
-    def save(self, path: str | Path) -> None:
+    @type_checked
+    def save(self, path: str | PathLike[str]) -> None:
         """Write `to_html` to a file. A file of this name is replaced. A `private` board is not for publication.
 
         Args:
@@ -210,3 +213,12 @@ class View:
         value = value or self.board.value
         stops = self.board.slider.including(value).stops if self.board.slider else (value,)
         return self.with_frames({stop: self.frames_at(stop) for stop in stops}, value)
+
+
+def distinct_texts(first: float, *others: float, most: int) -> tuple[str, ...]:
+    """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
+    for count in range(most, 7):
+        texts = tuple(numeral(value, count) for value in (first, *others))
+        if all(text != texts[0] or value == first for text, value in zip(texts[1:], others, strict=True)):
+            break
+    return texts

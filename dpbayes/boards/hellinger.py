@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.looks import Look
-from dpbayes.base.text import distinct_texts, numeral
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
+from dpbayes.boards.board import Board, Frame, Panel, View, distinct_texts, nearest_place
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism
 from dpbayes.model.counts import count
@@ -63,8 +63,13 @@ def explore(
         raise InputError(f"There is no seat {brief(seat)}; choose one of {', '.join(SEATS)}.")
     counts = count(network, table)
     question = question or first_question(network)
-    require_type("question", question, Question, 'Write dp.Question(network, "wet", "yes", {"rain": "yes"}).')
-    chosen = mechanism(prior=network, epsilon=1.0) if isinstance(mechanism, type) else mechanism
+    if question.network != network:
+        raise InputError("The question is about another network. Write it with the network that you pass.")
+    chosen = (
+        mechanism(prior=network, epsilon=1.0)
+        if hasattr(mechanism, "simulate") and isinstance(mechanism, type)
+        else mechanism
+    )
     if not hasattr(chosen, "label"):
         raise InputError(
             f"mechanism must be a mechanism or its class, such as dp.LaplaceUpdates, not {brief(mechanism)}."

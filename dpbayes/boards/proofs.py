@@ -17,8 +17,8 @@ from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport, AuditVerdict
-from dpbayes.base.text import distinct_texts, numeral, power_of_ten
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View
+from dpbayes.base.text import numeral, power_of_ten
+from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure

@@ -12,7 +12,7 @@ from dpbayes.base.estimates import standard_error
 from dpbayes.base.libraries import pd
 from dpbayes.base.randomness import generator, stream
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, require_type, whole_number
+from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
@@ -130,7 +130,6 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
-    require_type("epsilons", epsilons, (list, tuple, np.ndarray), "Write a list, such as [0.1, 1].")
     for epsilon in epsilons:
         EPSILON.checked("Every epsilon of epsilons", epsilon)
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
@@ -182,8 +181,8 @@ def least_epsilon(
         >>> dp.least_epsilon(question, cpts, dp.LaplaceUpdates, n=1000, tolerance=0.1).epsilon < 2
         True
     """
-    require_type("question", question, Question, 'Write dp.Question(network, "wet", "yes", {"rain": "yes"}).')
-    require_type("kind", kind, type, "Pass the class of a mechanism, such as dp.LaplaceUpdates.")
+    if not isinstance(kind, type) or not hasattr(kind, "simulate"):
+        raise InputError(f"kind must be the class of a mechanism, such as dp.LaplaceUpdates, not {brief(kind)}.")
     rng = generator(seed)
     tables = planned_tables(question.network, probabilities, n, TABLES, rng)
     at = _at(kind, question.network)

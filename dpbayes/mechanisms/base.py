@@ -9,7 +9,7 @@ from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, finite_number, type_checked
 from dpbayes.mechanisms.release import OutcomeT_co, Release, ReleasedPosterior
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
@@ -61,7 +61,6 @@ def check_mechanism(mechanism: Any) -> None:
 
 def require_own_counts(prior: Dirichlets, statistic: Counts) -> None:
     """Refuse counts of another network: the noise would have the wrong scale, and the guarantee would not hold."""
-    require_type("statistic", statistic, Counts, "Count the table: dp.count(network, table).")
     if statistic.network != prior.network:
         raise InputError("The counts and the prior have different networks. Count the table again.")
 
@@ -145,10 +144,12 @@ class OfCounts:
         guarantee: Guarantee = self.certified
         return guarantee
 
+    @type_checked
     def statistic(self: Any, data: Dataset) -> Counts:
         """Count a table under the prior's network. Errors: those of `count`."""
         return count(self.prior.network, data)
 
+    @type_checked
     def simulate(
         self: Any, statistic: Counts, rng: np.random.Generator | int, size: tuple[int, ...] = ()
     ) -> Release[Any]:

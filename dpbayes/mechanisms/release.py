@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.base.validation import InputError, type_checked
+from dpbayes.posteriors.answers import QueryAnswer
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_cells, noise_aware_means, points_for
 from dpbayes.posteriors.noise_model import NoiseModel, Reading
@@ -67,6 +68,7 @@ class ReleasedPosterior:
         """Posterior mean CPTs (..., K)."""
         return self.posterior.mean
 
+    @type_checked
     def part(self, releases: int | slice | IntArray) -> "ReleasedPosterior":
         """Return some of a batch (releases, K)."""
         noisy = None if self.noisy is None else self.noisy[releases]
@@ -169,6 +171,24 @@ class Release(Generic[OutcomeT_co]):
                 return self.joint_noise_aware()
         return self.noise_aware()
 
+    @cached_property
+    def answering_posterior(self) -> Dirichlets | DirichletMixtures:
+        """The posterior of `query`: noise-aware, or naive if the release does not state its noise."""
+        return self.posterior_under(Reading.NOISE_AWARE)
+
+    @type_checked
+    def query(
+        self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = LEVEL, **states: str
+    ) -> QueryAnswer:
+        """Return P(target | evidence) with intervals of this level, which account for the noise.
+
+        Errors: those of the posterior's `query`.
+        """
+        law, outcome = self.answering_posterior, cast("ReleasedPosterior", self.outcome)
+        prior = outcome.prior if isinstance(law, Dirichlets) else None
+        return law.query(target, evidence, interval=interval, prior=prior, **states)
+
+    @type_checked
     def noise_aware(self, *, points: int | None = None) -> DirichletMixtures:
         """Return the noise-aware posterior (..., K) with `points` components. The computation costs no privacy.
 

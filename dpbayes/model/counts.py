@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, Codes, IntArray
-from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -86,6 +86,7 @@ class Counts:
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes() + str(self.n).encode()).hexdigest()
 
 
+@runtime_checkable
 class Source(Protocol):
     """A table of any size that is counted where it lies: its columns, their public domains, and the scan."""
 
@@ -120,11 +121,7 @@ def count(network: Network, data: Dataset | Source) -> Counts:
         >>> dp.count(network, table).values
         array([1, 2, 1, 0, 1, 1])
     """
-    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
-    if isinstance(data, Dataset) or hasattr(data, "counts"):
-        require_columns(network, data)
-    else:
-        require_type("data", data, Dataset, "Read a data frame with dp.Table.from_frame.")
+    require_columns(network, data)
     if not isinstance(data, Dataset):
         return data.counts(network)
     columns, sums = [data.column(name) for name in network.names], np.zeros(network.cell_count, dtype=np.int64)

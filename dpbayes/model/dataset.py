@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.libraries import pd
 from dpbayes.base.types import Codes
-from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.base.validation import InputError, brief, distinct_names, type_checked
 from dpbayes.model.network import MAX_STATES
 
 
@@ -73,6 +73,12 @@ class Dataset:
         columns = ((name, ", ".join(states)) for name, states in zip(self.names, self.states, strict=True))
         return html_table(f"Table of {self.n:,} records", ("column", "values"), list(columns), len(self.names))
 
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise InputError(f"A {type(self).__name__} is no data frame: write .to_frame()[{brief(key)}].")
+
     @property
     def n(self) -> int:
         """The number of records; public, since neighbours share it."""
@@ -83,6 +89,7 @@ class Dataset:
         """The index of every column by its name."""
         return {name: j for j, name in enumerate(self.names)}
 
+    @type_checked
     def column(self, name: str) -> Codes:
         """Return one column's codes (n,). Errors: InputError naming an unknown column."""
         if name not in self.position:
@@ -94,6 +101,7 @@ class Dataset:
         self.column(name)
         return self.states[self.position[name]]
 
+    @type_checked
     def select(self, names: Iterable[str]) -> "Dataset":
         """Return the table with these columns only, in this order."""
         names = tuple(names)
@@ -112,6 +120,7 @@ class Dataset:
         except IndexError:
             raise InputError(f"records must be indices below {self.n:,}, not {brief(records)}.") from None
 
+    @type_checked
     def replace(self, k: int, record: Sequence[int]) -> "Dataset":
         """Return the neighbour in which record k has the codes `record` instead."""
         if not 0 <= k < self.n:

@@ -8,7 +8,7 @@ import opt_einsum
 
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
 
 MOST_ENTRIES = 2**24
@@ -38,8 +38,6 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         >>> dp.query(network, probabilities, "dysp", {"smoke": "yes"}).round(3)
         array([0.553, 0.447])
     """
-    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
-    require_type("probabilities", probabilities, np.ndarray, "Pass an array of CPTs, such as posterior.mean.")
     if probabilities.shape[-1:] != (network.cell_count,):
         raise InputError(
             f"The network needs {network.cell_count} probabilities, one for each cell; got an array of shape "
@@ -110,7 +108,6 @@ def joint_probabilities(network: Network, probabilities: FloatArray, *scopes: tu
 
 def places_of(network: Network, target: str, evidence: Mapping[str, object]) -> tuple[int, dict[int, int]]:
     """Return the index of a target, and the states of nodes with evidence, by index. Errors: those of `query`."""
-    require_type("evidence", evidence, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
     observed = {network.index(name): place_of(network, name, state) for name, state in evidence.items()}
     aim = network.index(target)
     if aim in observed:

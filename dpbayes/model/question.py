@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import require_type
+from dpbayes.base.validation import type_checked
 from dpbayes.model.network import Network, statement
 from dpbayes.model.query import agreeing, place_of, places_of, query, relevant
 
@@ -33,11 +34,10 @@ class Question:
 
     network: Network
     target: str
-    state: str
+    state: Annotated[str, "or True and False"]
     evidence: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        require_type("network", self.network, Network, "Make one with dp.network or dp.load_named.")
         places_of(self.network, self.target, self.evidence)
         place_of(self.network, self.target, self.state)
         object.__setattr__(self, "state", str(self.state))
@@ -81,6 +81,7 @@ class Question:
         own = self.network.table(np.arange(self.network.cell_count), node)[agreeing(self.network, node, observed)]
         return np.asarray(own, dtype=np.int64).ravel()
 
+    @type_checked
     def answers(self, probabilities: FloatArray) -> FloatArray:
         """Return the answers of CPTs (..., K): (...). Errors: those of `query`."""
         if self.cell is not None:

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from dpbayes.base.quadrature import last_reached
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray, IntArray
-from dpbayes.base.validation import require_type, whole_number
+from dpbayes.base.validation import whole_number
 from dpbayes.model.cpts import checked_cpts
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -44,7 +44,6 @@ def sample_dataset(
         >>> dp.sample_dataset(network, probabilities, 1000, np.random.default_rng(1)).codes.shape
         (1000, 8)
     """
-    require_type("network", network, Network, "Make one with dp.network or dp.load_named.")
     n, rng = whole_number("The number of records", n, low=0, high=MAX_RECORDS), generator(rng)
     checked = checked_cpts(network, probabilities)
     starts = [_starts(network, checked, i) for i in range(len(network.names))]

@@ -15,7 +15,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.steps import slices
 from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, require_type
+from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.model.network import Network, assignment
 from dpbayes.model.query import query
 
@@ -164,8 +164,7 @@ def assumed_independence(network: Network, columns: Collection[str]) -> str:
 
 
 def evidence_of(evidence: Mapping[str, str] | None, states: Mapping[str, str]) -> dict[str, str]:
-    """Return states of nodes that are given as a mapping and as keyword arguments. Errors: InputError for a text."""
-    require_type("evidence", evidence or {}, Mapping, 'Write the states by node, for example {"smoke": "yes"}.')
+    """Return states of nodes that are given as a mapping and as keyword arguments."""
     return {name: str(state) for name, state in {**(evidence or {}), **states}.items()}  # a person may write True
 
 

@@ -11,9 +11,10 @@ from scipy import special
 
 from dpbayes.base.display import distribution_bar, html_table, titled_lines
 from dpbayes.base.memo import Memo
+from dpbayes.base.randomness import generator
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, finite_number, leading
+from dpbayes.base.validation import InputError, brief, finite_number, leading, type_checked
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
@@ -53,6 +54,7 @@ class AnsweringPosterior(ABC):
     @abstractmethod
     def mean(self) -> FloatArray: ...
 
+    @type_checked
     def query(
         self,
         target: str,
@@ -153,6 +155,7 @@ class Dirichlets(AnsweringPosterior):
             yield self.network.row_label(row), ", ".join(f"{mean:.3f}" for mean in means), means
 
     @classmethod
+    @type_checked
     def symmetric(cls, network: Network, concentration: float = 1.0) -> "Dirichlets":
         """Return the prior with the same parameter in every cell; 1 is uniform over every row's simplex."""
         value = finite_number("The prior", concentration, low=LEAST_PRIOR, high=MOST_PRIOR)
@@ -247,6 +250,7 @@ class Dirichlets(AnsweringPosterior):
         row = self.alpha[..., self.network.cells_of_row(int(self.network.row_of_cell[cell]))]
         return np.asarray(row.sum(axis=-1) - self.alpha[..., cell])
 
+    @type_checked
     def part(self, draws: int | slice) -> "Dirichlets":
         """Return a part of a batch (draws, K)."""
         return replace(self, alpha=self.alpha[draws])
@@ -308,12 +312,13 @@ class Dirichlets(AnsweringPosterior):
     def _prior_answers(self) -> Memo:
         return Memo()
 
-    def sample(self, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> FloatArray:
+    @type_checked
+    def sample(self, rng: np.random.Generator | int, size: int | tuple[int, ...] = ()) -> FloatArray:
         """Sample CPTs from the rows: (*size, ..., K). Normalisation in log space avoids 0/0 for tiny parameters.
 
         Example: `posterior.sample(np.random.default_rng(1), 200).mean(axis=0)` is near `posterior.mean`.
         """
-        shape = (*leading(size), *self.alpha.shape)
+        rng, shape = generator(rng), (*leading(size), *self.alpha.shape)
         # G(a) = G(a + 1) U^(1/a) keeps the logarithm finite where the sample itself would underflow.
         log_gamma = np.log(np.asarray(rng.standard_gamma(self.alpha + 1, size=shape)))
         log_gamma += np.log(rng.random(shape)) / self.alpha

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, require_type
+from dpbayes.base.validation import InputError
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 _SHIFT = 9.0
@@ -174,7 +174,5 @@ def hellinger(p: Dirichlets, q: Dirichlets) -> FloatArray:
 
 
 def _require_one_network(p: Dirichlets, q: Dirichlets) -> None:
-    for name, posterior in (("p", p), ("q", q)):
-        require_type(name, posterior, Dirichlets, "Pass the posterior of a release: release.posterior.")
     if p.network is not q.network and p.network != q.network:
         raise InputError("p and q are posteriors of different networks. Compare posteriors of one network.")

@@ -19,7 +19,7 @@ from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, brief, require_type, whole_number
+from dpbayes.base.validation import InputError, brief, type_checked, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.noise.exact import opendp
@@ -27,10 +27,9 @@ from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count, require_columns
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
-from dpbayes.posteriors.answers import QueryAnswer, evidence_of
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
-from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import decimals_of
 from dpbayes.releases import ledger as books
 from dpbayes.releases.document import Document, read_document
@@ -42,7 +41,7 @@ from dpbayes.releases.document.request import (
 )
 from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import drawn_document, publish_once, require_public, unsigned_note
-from dpbayes.releases.reading import answer_under, records_of
+from dpbayes.releases.reading import records_of
 from dpbayes.releases.verify import contents_of
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import Declarations, declare
@@ -119,13 +118,13 @@ class RealRelease:
         """The released graph."""
         return self.read.network
 
-    @cached_property
+    @property
     def posterior(self) -> Dirichlets | DirichletMixtures:
         """The noise-aware posterior, or the naive one of a release that does not state its noise.
 
         Errors: InputError for a private MAP estimate, which has no posterior.
         """
-        return self.tables.posterior_under(Reading.NOISE_AWARE)
+        return self.tables.answering_posterior
 
     def query(
         self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = LEVEL, **states: str
@@ -148,9 +147,9 @@ class RealRelease:
 
         Example: see `RealRelease`.
         """
-        prior, given = self.tables.outcome.prior, evidence_of(evidence, states)
-        return answer_under(self.posterior, prior, target, given, interval)
+        return self.tables.query(target, evidence, interval=interval, **states)
 
+    @type_checked
     def samples(self, n: int, *, seed: int | np.random.Generator = 0) -> "pd.DataFrame":
         """Return samples of all probabilities from the posterior, as a data frame with a column for each.
 
@@ -178,6 +177,7 @@ class RealRelease:
         drawn = self.samples(n, seed=seed)
         return arviz.from_dict(posterior={name: drawn[name].to_numpy()[None] for name in drawn.columns})
 
+    @type_checked
     def synthetic(self, n: int, *, seed: int | np.random.Generator = 0) -> Dataset:
         """Return synthetic records of the release's probabilities. They cost no more privacy.
 
@@ -201,6 +201,7 @@ class RealRelease:
         declared = self.table.select(name for name in self.table.names if name in records.names)
         return replace(declared, codes=records.select(declared.names).codes)
 
+    @type_checked
     def save(self, path: str | PathLike[str], *, force: bool = False) -> Path:
         """Write the document, which `load` reads.
 
@@ -253,7 +254,9 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
         columns = declare(table)
         names, states = [column.name for column in columns], [column.domain for column in columns]
         table = Table(tuple(names), tuple(states), np.empty((0, len(names)), dtype=np.uint8), columns)
-    loaded = RealRelease(contents_of(path), table and table.take(slice(0)))
+    loaded = RealRelease(contents_of(path), None if table is None else table.take(slice(0)))
+    if table is not None:
+        require_columns(loaded.network, table)
     _ = loaded.read
     return loaded
 
@@ -299,7 +302,6 @@ def release(
         >>> print(dp.release(table, mechanism, graph_unseen=True, ledger=ledger).guarantee)
         ε = 1
     """
-    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     if not graph_unseen:
         raise InputError(
             "A graph or a prior that was chosen from the records reveals information about them, and a release "
@@ -346,7 +348,6 @@ def release_adaptive(  # noqa: PLR0913 - who calls it sets each by name
         >>> dp.release_adaptive(dp.load_shipped("house_votes_84"), epsilon=1, ledger=ledger).synthetic(100).n
         100
     """
-    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     require_public(_declared(table))
     plan = plan_for(epsilon, delta, target)
     request = AdaptiveRequest.of(dataset, table, plan, states_of_missing(_declared(table)))

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from os import PathLike
 from os.path import isfile
 from pathlib import Path
@@ -63,9 +64,9 @@ def cuts(*points: float | None, missing: str | float | Sequence[float] | None = 
         >>> dp.declare({"age": dp.cuts(0, 30, 50, 120)})[0].states
         ('< 30', '30 to < 50', '>= 50')
     """
-    numbers = tuple(point for point in points if point is not None)
+    numbers: tuple[Any, ...] = tuple(point for point in points if point is not None)
     for point in numbers:
-        if not np.isscalar(point) or point != point:
+        if not isinstance(point, Real) or point != point:
             raise InputError(f"cuts has {brief(point)} among its numbers. Write numbers: dp.cuts(0, 30, 120, None).")
     if len(numbers) < 3:
         raise InputError(

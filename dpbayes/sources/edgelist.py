@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from dpbayes.base.validation import InputError, brief, require_type
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -14,7 +14,6 @@ _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)
 _NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
 _QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
-_TABLE = "Pass a table: dp.Table.from_frame(frame, declarations)."
 _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 
 
@@ -57,16 +56,14 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
         >>> dp.network("rain -> grass; sun -> grass").parents
         ((), ('rain', 'sun'), ())
     """
-    require_type("arrows", arrows, str, 'Write, for example, dp.network("rain -> grass; sun -> grass").')
     lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
     names, edges = read_edges(lines)
     if isinstance(states, Dataset):
         states = {name: states.domain(name) for name in names}
-    require_type("states", {} if states is None else states, Mapping, _TABLE)
     for name, own in (states or {}).items():
-        require_type(f"The states of {brief(name)}", own, Sequence, _TABLE)
-        if isinstance(own, str):
-            raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: write [{brief(own)}].")
+        if isinstance(own, str) or not isinstance(own, Sequence):
+            cure = 'write ["no", "yes"], or pass a table: dp.Table.from_frame(frame, declarations).'
+            raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: {cure}")
     return Network.from_edges(names, edges, states or {})
 
 

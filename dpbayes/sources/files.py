@@ -19,7 +19,7 @@ from typing import Any
 
 from dpbayes.base.libraries import arrow_compute, arrow_parquet, extra, pa, pd
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief, distinct_names, require_type
+from dpbayes.base.validation import InputError, brief, distinct_names
 
 MAX_UPLOAD = 200_000_000
 """Most bytes of a file."""
@@ -85,7 +85,6 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
             data = Path(name).read_bytes()
         except OSError as error:
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
-    require_type("data", data, bytes, "Pass the bytes of a file, or its name alone.")
     refuse_size(data, MAX_UPLOAD)
     if name.lower().endswith((".parquet", ".pq")) or data.startswith(b"PAR1"):
         return TableFile(read_parquet(data), "Read as Parquet.")

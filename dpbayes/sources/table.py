@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.libraries import nw, pd
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, type_checked
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column, Cuts, encode, remarks
 from dpbayes.sources.domains import Declarations, declare, value_text
@@ -53,6 +53,7 @@ class Table(Dataset):
             raise InputError("The declarations are not those of the table's columns.")
 
     @classmethod
+    @type_checked
     def from_frame(cls, frame: Any, declarations: Declarations) -> "Table":
         """Return the table of a data frame over declared domains. Columns without a declaration are left out.
 
@@ -77,6 +78,8 @@ class Table(Dataset):
         columns = declare(declarations)
         try:
             data = nw.from_native(frame, eager_only=True)
+        except nw.exceptions.DuplicateError:
+            raise InputError("The frame has two columns of one name. Rename one of them.") from None
         except TypeError:
             raise InputError(
                 f"frame must be a data frame of pandas, polars or pyarrow, not {brief(type(frame).__name__)}: read a "
@@ -84,9 +87,8 @@ class Table(Dataset):
             ) from None
         for column in columns:
             if column.name not in data.columns:
-                raise InputError(
-                    f"The frame has no column {brief(column.name)}; its columns are {brief(', '.join(data.columns))}."
-                )
+                present = brief(", ".join(map(str, data.columns)), 200)
+                raise InputError(f"The frame has no column {brief(column.name)}; its columns are {present}.")
         texts = pd.DataFrame({column.name: _as_texts(data[column.name]) for column in columns})
         encoded = encode(texts, columns)
         for remark in remarks(texts, columns):
@@ -155,7 +157,10 @@ def _type(kind: Any, values: list[Any]) -> Any:
 
 def _as_texts(series: Any) -> "pd.Series":
     """Return the values of a column of a frame as text, and None where a value is missing."""
-    index, distinct = pd.factorize(np.asarray(series.to_numpy()), use_na_sentinel=True)
+    try:
+        index, distinct = pd.factorize(np.asarray(series.to_numpy()), use_na_sentinel=True)
+    except TypeError:
+        raise InputError(f"A cell of column {brief(series.name)} has several values. Write one in each.") from None
     texts = np.array([*map(value_text, distinct.tolist()), None], dtype=object)
     return pd.Series(texts[index], dtype="str")
 

@@ -5,8 +5,10 @@ import sys
 
 import pytest
 
-from dpbayes.base.command import REFUSED, Command, Parser, run_command, terminal_text
+from dpbayes.__main__ import Parser, run_command
+from dpbayes.base.command import REFUSED, terminal_text
 from dpbayes.base.validation import InputError
+from dpbayes.releases.commands import Command
 
 HOSTILE = "a\u202eb\x1b[31mc\u2066\r\x07\u200b\u2028\ud800"
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from dpbayes.base.terms import MOST_EXPLAINED, TERMS, explained
+from dpbayes.base.terms import TERMS
+from dpbayes.ui.widgets.show import MOST_EXPLAINED, explained
 from tests.test_docs import TEXTS
 
 GREEK = {"δ": "delta", "ε": "epsilon", "ρ": "rho"}

@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dpbayes.base.text import (
-    distinct_texts,
     escaped,
     in_hundred,
     interval_texts,
@@ -29,6 +28,7 @@ from dpbayes.base.text import (
     typed,
     whole_percent,
 )
+from dpbayes.boards.board import distinct_texts
 
 E_NOTATION = re.compile(r"\d(?:\.\d+)?e[-+]?\d")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

@@ -144,7 +144,7 @@ def test_a_network_in_the_place_of_a_prior_is_its_capped_prior_or_that_of_the_me
 
 
 def test_a_prior_cannot_be_left_out():
-    with pytest.raises(TypeError, match="prior"):
+    with pytest.raises(InputError, match=r"prior.*Write LaplaceUpdates\(prior=\.\.\.,"):
         LaplaceUpdates(epsilon=1)
 
 

@@ -159,10 +159,10 @@ def test_a_table_of_spark_is_counted_and_listed(place: str) -> None:
     assert place in tables_of("spark:local[2]")
 
 
-def test_what_spark_does_not_have_is_reported(place: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_spark_does_not_have_is_reported(place: str, tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
     faults = {
         "spark:local[2]?table=nobody": 'Spark has no table "nobody"',
-        'spark:local[2]?table=parquet."/nowhere"': "Spark has no table",
+        f'spark:local[2]?table=parquet."{tmp_path}/nowhere"': "Spark has no table",
         "spark:local[1]?table=patients": "is connected to another Spark",
     }
     for address, sentence in faults.items():

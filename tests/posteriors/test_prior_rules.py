@@ -55,7 +55,7 @@ def test_a_number_is_a_pseudo_count_and_a_name_is_a_rule(value: float | str, rul
         ("", "State a pseudo-count"),
         ("capped:", "equivalent sample size must be a number"),
         ("bdeu:0", "equivalent sample size must be between 0.001"),
-        ("nan", "must be a number, not NaN"),
+        ("nan", 'must be a number, not "nan"'),
         ("0", "prior must be between 0.001"),
         (None, "must be a number"),
     ],

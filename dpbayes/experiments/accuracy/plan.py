@@ -10,7 +10,7 @@ import numpy as np
 
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
-from dpbayes.base.randomness import seed_of, stream
+from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
@@ -227,7 +227,7 @@ class AccuracyPlan:
     draws: Annotated[int, DRAWS] = 100
     cells: Annotated[int, CELLS] = 20
     noise: Annotated[Noise, NOISE] = Noise.REAL
-    seed: Annotated[int, seed_of("all random numbers")] = 1
+    seed: Annotated[int, Parameter("", low=0, high=2**32 - 1, typical=1, whole=True, title="seed")] = 1
 
     def __post_init__(self) -> None:
         check_parameters(self)

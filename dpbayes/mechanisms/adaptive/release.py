@@ -1,5 +1,6 @@
 """An adaptive release as a recipient has it, simulated or real: graph, tables with their noise, readings, and steps."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -12,7 +13,6 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import require_type
 from dpbayes.mechanisms.adaptive.draws import Draws, OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out
@@ -22,6 +22,7 @@ from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import even_records
+from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import NoiseModel
 
@@ -97,6 +98,11 @@ class AdaptiveRelease:
         public = {"n": self.measured.n, "epsilon": float(self.plan.epsilon), "delta": float(self.plan.delta)}
         return Release(outcome, self.guarantee, "Adaptive release", public, self.is_simulated)
 
+    @property
+    def query(self) -> Callable[..., QueryAnswer]:
+        """The answers of `tables`: `query("b", a="yes")`."""
+        return self.tables.query
+
     @cached_property
     def probabilities(self) -> FloatArray:
         """CPTs (K,) for synthetic records: expected shares, raked to the released distribution of each column."""
@@ -147,5 +153,4 @@ def simulate_adaptive(
         >>> print(simulated.guarantee)
         ε = 1, δ = 0.00001
     """
-    require_type("table", table, Dataset, "Read a data frame with dp.Table.from_frame.")
     return drawn_release(plan_for(epsilon, delta, target), table, SimulatedDraws(generator(rng)))

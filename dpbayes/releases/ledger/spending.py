@@ -11,15 +11,7 @@ from shlex import quote
 
 import numpy as np
 
-from dpbayes.base.amounts import (
-    Amount,
-    PrivacyMeasure,
-    amount_in,
-    amount_text,
-    amount_with_symbol,
-    measure_of,
-    number_of,
-)
+from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.validation import brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import (
@@ -150,15 +142,19 @@ def _reserve(path: Path, dataset: str, promised: Amount, question: bytes, *, aft
         _check_newest(books.on(dataset, question), after=after)
         cost = account.cost_of(amount)
         if cost > account.left:
-            costs = amount_with_symbol(amount_in(account.measure, cost))
+            costs = _with_symbol(amount_in(account.measure, cost))
             if measure_of(amount) is not account.measure:
-                costs = f"the {costs} that {amount_with_symbol(amount)} costs"
+                costs = f"the {costs} that {_with_symbol(amount)} costs"
             raise OverBudgetError(
                 f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
                 f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget: "
                 f"{_raising(path, account.dataset)}."
             )
         return rows.add(books, EventKind.RESERVED, dataset=account.dataset, amount=amount, content=question)
+
+
+def _with_symbol(amount: Amount) -> str:
+    return f"{measure_of(amount).symbol} = {amount_text(number_of(amount))}"
 
 
 def _check_newest(before: tuple[Spending, ...], *, after: int) -> None:
@@ -187,7 +183,7 @@ def _release(path: Path, reservation: Event, outcome: bytes) -> Event:
 
 
 def _lost(reservation: Event, why: str) -> EpsilonLostError:
-    cost = amount_with_symbol(reservation.amount or Fraction(0))
+    cost = _with_symbol(reservation.amount or Fraction(0))
     sentence = f"{why}. Nothing was released, and the {cost} reserved in row {reservation.row} stays charged."
     return EpsilonLostError(sentence)
 

@@ -1,6 +1,7 @@
 """Elements of pages: headlines, error messages, folded parts, tables, assumptions, sources, and the next page."""
 
 import logging
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ import streamlit as st
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.references import PAPERS, Reference
-from dpbayes.base.terms import explained
+from dpbayes.base.terms import MEANINGS
 from dpbayes.base.text import escaped, near_one
 from dpbayes.base.validation import InputError
 from dpbayes.ui.session.chosen import GraphUnusable, TableMissing, choose_table
@@ -22,12 +23,24 @@ WENT_WRONG = (
     "server's log describes the error."
 )
 
+MOST_EXPLAINED = 4
+"""The largest number of terms that one tooltip explains."""
+
 _LOG = logging.getLogger(__name__)
+_TERMS = re.compile(
+    r"(?<![\w-])(?:" + "|".join(map(re.escape, sorted(MEANINGS, key=len, reverse=True))) + r")(?![\w-])"
+)
 
 
 def headline(text: str) -> None:
     """Show the headline of the page, with its terms explained in a tooltip; names in it must be `escaped`."""
     st.markdown(f"## {text}", help=explained(text) or None)
+
+
+def explained(text: str) -> str:
+    """Return a line for each of the first terms of a text, as Markdown; empty if it has none."""
+    terms = list(dict.fromkeys(MEANINGS[match[0]] for match in _TERMS.finditer(text)))[:MOST_EXPLAINED]
+    return "\n\n".join(f"**{term.name}**: {term.meaning}" for term in terms)
 
 
 @contextmanager
