@@ -89,7 +89,8 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
             target = _ask(document, reading, data, key=key)
             with right:
                 show(f"{key}.rows", (data, reading, target), lambda: released_view(document, reading, target))
-        if isinstance(document.sampled, SampledSteps):
+    if isinstance(document.sampled, SampledSteps):
+        with right:
             _graph(document.network)
     st.markdown("\n".join(f"- {escaped(line)}" for line in promise_lines(document)))
     with files:
@@ -202,7 +203,8 @@ def _answer(
     means, intervals = answer_texts(answer)
     columns = {**states, "probability": means} | ({f"{LEVEL:.0%} interval": intervals} if intervals else {})
     joint = "The table uses all released numbers. The chart can differ, because each row uses its own numbers only."
-    notes = [joint * (posterior_name(law) == JOINT), answer.assumes, prior_warning(answer)]
+    assumes = answer.assumes and f"{answer.assumes} So it has no interval."
+    notes = [joint * (posterior_name(law) == JOINT), assumes, prior_warning(answer)]
     return pd.DataFrame(columns), [note for note in notes if note]
 
 

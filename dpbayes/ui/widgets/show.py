@@ -149,7 +149,7 @@ def offered_name(name: str, end: str, *, simulates: bool = False, curator_only: 
 
 def assumption(text: str, *, holds: bool = True) -> None:
     """Show one assumption of a statement with a tick or a cross."""
-    st.markdown(f"{'✓' if holds else '✗'} &nbsp;{text}")
+    st.markdown(f"{'✓' if holds else ':red[**✗**]'} &nbsp;{text}")
 
 
 def source(reference: Reference) -> None:
