@@ -4,13 +4,15 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from dpbayes.base.validation import InputError
+from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
 from dpbayes.releases.publishing import publish, require_public, shown_again
-from tests.releases.made import COLUMNS, counts, opened, request_with
+from tests.releases.made import COLUMNS, NETWORK, counts, opened, request_with
 
 
 def test_the_same_request_is_drawn_again_only_after_the_release_that_was_seen(tmp_path):
@@ -54,11 +56,23 @@ def test_where_opendp_is_missing_nothing_is_spent(tmp_path, monkeypatch):
     assert ledger.read_books(path).account("garden").spent == 0
 
 
-def test_counts_of_another_table_are_refused_before_they_are_paid_for(tmp_path):
+REVERSED = Network(NETWORK.names, NETWORK.states, (("grass",), ()))
+"""A network with as many cells."""
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"n": 61}, "number of records differs"),
+        ({"network": REVERSED}, "different networks"),
+        ({"values": np.stack([counts().values] * 2)}, "counts of one table"),
+    ],
+)
+def test_counts_of_another_table_are_refused_before_they_are_paid_for(change, why, tmp_path):
     path = opened(tmp_path)
-    with pytest.raises(InputError, match="number of records differs"):
-        publish(path, request_with(n=61), counts())
-    assert shown_again(path, request_with(n=61)) is None
+    with pytest.raises(InputError, match=why):
+        publish(path, request_with(), replace(counts(), **change))
+    assert shown_again(path, request_with()) is None
     assert ledger.read_books(path).account("garden").spent == 0
 
 

@@ -53,13 +53,6 @@ def test_a_database_is_never_replaced(tmp_path: Path) -> None:
         require_output(path, [], force=True)
 
 
-def test_a_private_key_is_never_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "signing-key.pem"
-    path.write_bytes(b"-----BEGIN PRIVATE KEY-----\nMC4CAQ\n-----END PRIVATE KEY-----\n")
-    with pytest.raises(InputError, match="is a private key"):
-        require_output(path, [], force=True)
-
-
 def test_a_file_is_replaced_by_force_only(data: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(data)
     for path in (data, tmp_path / "link"):
