@@ -37,7 +37,7 @@ NO_ARROWS = (
     "or choose a graph to start from on *Network*."
 )
 
-OF_RECORDS = 8
+OF_RECORDS = 5
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
 
