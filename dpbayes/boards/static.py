@@ -69,20 +69,18 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
 
 def _frame(network: Network, release: Release[Outcome], reading: Reading, node: int, event: str) -> Frame:
     every = np.flatnonzero(network.node_of_row == node)
-    rows, notes = every[:ROWS_SHOWN], list[str]()
+    rows = every[:ROWS_SHOWN]
     cells = network.row_starts[rows] + network.telling_state(node)
     mean = release.outcome.probabilities[cells]
     low = high = mean
+    notes = ["This release has no intervals."]
+    if isinstance(release.outcome, ReleasedPosterior):
+        low, high = release.posterior.interval(LEVEL, cells=cells)
+        notes = [f"Lines: 95% intervals. {INTERVALS[reading]}"]
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
         mean, (low, high) = aware.mean, aware.interval(LEVEL)
         notes += filter(None, [roughness(aware)])
-    elif isinstance(release.outcome, ReleasedPosterior):
-        low, high = release.posterior.interval(LEVEL, cells=cells)
-    if isinstance(release.outcome, ReleasedPosterior):
-        notes.insert(0, f"Lines: 95% intervals. {INTERVALS[reading]}")
-    else:
-        notes.insert(0, "This release has no intervals.")
     if len(every) > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     adaptive = OF_RECORDS[0].colour
@@ -94,9 +92,8 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
         parents = [network.names[j] for j in network.families[node][:-1]]
         by = f"{len(parents)} other columns" if len(parents) > 3 else listed(parents)
         finding = f"In this release, the probability of {event} is {least} to {most}, depending on {by}."
-    return Frame(
-        finding, {"rows": rows_figure(labels, (mean, low, high), own=colour)}, captions={"rows": " ".join(notes)}
-    )
+    figure = rows_figure(labels, (mean, low, high), own=colour)
+    return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
 
 
 def _given(network: Network, row: int) -> str:

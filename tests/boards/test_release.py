@@ -31,9 +31,3 @@ def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:
     board = released_view(document, Reading.NOISE_AWARE, network.names[-1]).complete()
     assert len(board.frame.figures["rows"].data[0]["x"]) == min(24, network.rows_per_node[-1])
     assert board.facts["ρ"]
-
-
-def test_an_estimate_has_no_intervals(tmp_path) -> None:
-    document = read_document(released(tmp_path, mechanism="map").document)
-    board = released_view(document, Reading.AS_REAL, NETWORK.names[0]).complete()
-    assert "no intervals" in board.frame.captions["rows"]

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.__main__ import main
 from dpbayes.base.amounts import PrivacyMeasure
-from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
+from dpbayes.base.zcdp import zcdp_rho
 from dpbayes.boards import static
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_model import Reading
@@ -23,7 +23,7 @@ from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
 from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.release import ADAPTIVE
-from dpbayes.ui.pages.release_history import as_epsilon, example
+from dpbayes.ui.pages.release_history import example
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import opened_release
@@ -329,11 +329,6 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
     one_sentence(at, "its last rows were removed")
     assert not at.success
-
-
-def test_a_rho_is_stated_as_an_epsilon() -> None:
-    assert as_epsilon(PrivacyMeasure.RHO, Fraction(1, 2), 1e-6) == f"{zcdp_epsilon(0.5, delta=1e-6):.4g}"
-    assert as_epsilon(PrivacyMeasure.RHO, Fraction(0), 1e-6) == "0"
 
 
 # A release that somebody has

@@ -10,7 +10,6 @@ import streamlit as st
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, typed
-from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.model.counts import count
@@ -172,10 +171,8 @@ def check_a_file(*, is_brief: bool = False) -> bool:
     if file is None:
         st.caption("The check needs no records, and the file is not stored.")
         return False
-    try:
+    with sentence_instead():
         opened_release(file.getvalue(), key="file", is_brief=is_brief)
-    except InputError as error:
-        st.warning(escaped(str(error)))
     return True
 
 
