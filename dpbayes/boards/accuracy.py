@@ -11,7 +11,8 @@ from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import Figure, without_legend
+from dpbayes.figures.style import Figure, sharing_legend
+from dpbayes.mechanisms import PosteriorSampler
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -97,11 +98,11 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study, grid = inputs.study, inputs.study.plan.grid
     figures: dict[str, Figure] = {
         "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
-        "loss": without_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
+        "loss": sharing_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
     }
     captions = {"accuracy": comparison_sentence(study, epsilon), "loss": "Colours as in the large picture."}
     if _is_as_stated(study.plan):
-        figures["proved"] = without_legend(certified_figure(study.certified_curves()))
+        figures["proved"] = sharing_legend(certified_figure(study.certified_curves()))
         captions["proved"] = proved_sentence(study, epsilon)
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
@@ -113,7 +114,7 @@ def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
 
 
 def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
-    """Return the accuracy of the best curve with a proof near an epsilon, and that without privacy."""
+    """Return the accuracy of the best curve with a proof near an epsilon, and that of the majority class."""
     numbers, target, method = _numbers(study, epsilon), study.plan.target, study.best_near(epsilon)
     exact = share_text(numbers["exact"])
     if numbers["exact"] <= numbers["majority"]:
@@ -122,20 +123,21 @@ def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
         return f"Without privacy, {target} is predicted correctly in {exact} of records."
     place = study.plan.epsilons[study.place_of(epsilon)]
     start = f"ε = {numeral(place)}" if place == epsilon else f"At the nearest simulated ε = {numeral(place)}"
-    best, name = share_text(numbers["best"]), method.called(study.plan.draws).removesuffix(" (proved)")
-    return f"{start}: {name} predicts {target} correctly in {best} of records ({exact} without privacy)."
+    best, majority = share_text(numbers["best"]), share_text(numbers["majority"])
+    return f"{start}: at best, {best} of predictions of {target} are right; the majority class alone, {majority}."
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return how far the best curve is from the exact posterior, and from which epsilon on it is no more."""
+    """Return the accuracy without privacy, how far the best curve is from it, and from which epsilon on no more."""
     best = study.best_near(epsilon)
     if best is None:
         return "No curve in the picture has a proved ε."
     lost, name = study.behind(best, study.place_of(epsilon)), best.called(study.plan.draws).removesuffix(" (proved)")
+    without = f"Without privacy {share_text(_numbers(study, epsilon)['exact'])} are right"
     if not _is_clear(lost):
-        return f"{name} has the highest accuracy, without a clear difference from the exact posterior."
+        return f"{without}, which is no clear difference."
     points, side = Estimate(100 * abs(lost.value), 200 * lost.error), "below" if lost.value > 0 else "above"
-    start = f"{name} has the highest accuracy: {points} points {side} the exact posterior."
+    start = f"{without}; the best private curve, {name}, is {points} points {side}."
     last = max(k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(best, k)))
     if last + 1 == len(study.plan.epsilons):
         return start
@@ -162,11 +164,21 @@ def proved_sentence(study: AccuracyStudy, epsilon: float) -> str:
 def _about(study: AccuracyStudy) -> str:
     """Return what the curves are averages of."""
     plan, is_table = study.plan, isinstance(study.plan.source, Dataset)
-    model = "a new split of the table" if is_table else "a new random model and new records"
+    model = "splits of the table" if is_table else "random models with new records"
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
     few = " So few test records measure an accuracy only roughly." if plan.testing < FEW else ""
     return (
-        f"{many(plan.repeats, 'repeat')}, each with {model}: {many(plan.training, 'training record')}, "
-        f"{many(plan.testing, 'test record')}.{few} Bands show two standard errors.{fewer}"
+        f"{plan.repeats:,} {model}: {many(plan.training, 'training record')}, {many(plan.testing, 'test record')}; "
+        f"bands are two standard errors.{few}{fewer}{_why_sampling_fails(study)}"
+    )
+
+
+def _why_sampling_fails(study: AccuracyStudy) -> str:
+    """Return why posterior sampling can predict worse than the majority class, if it is drawn."""
+    if not any(method.kind is PosteriorSampler for method in study.plan.private):
+        return ""
+    return (
+        " At small ε a posterior sample is near 0.5 whatever the records are, so that sampling can be worse than the "
+        "majority class, and improves at once where ε lets it follow them."
     )

@@ -132,11 +132,11 @@ def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> st
     """
     (best, least), *others = errors.items()
     tied = [look.name for look, error in others if is_near(error - least, float(least.mean()))]
-    start = f"ε = {numeral(epsilon)}: {best.name} has the least mean error ({numeral(float(least.mean()), 2)})"
+    start, error = f"ε = {numeral(epsilon)}:", numeral(float(least.mean()), 2)
     if not tied:
-        return f"{start}."
+        return f"{start} {best.name} has the least mean error ({error})."
     names = tied[0] if len(tied) == 1 else f"{len(tied)} other mechanisms"
-    return f"{start}, without a clear difference from {names}."
+    return f"{start} no clear difference between {best.name} and {names}, whose mean error is about {error}."
 
 
 def _about(inputs: ComparisonInputs) -> str:
@@ -146,7 +146,8 @@ def _about(inputs: ComparisonInputs) -> str:
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
     return (
         f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
-        f"is {reader}. At small ε the prior decides the error, and a naive reader can have the smaller one."
+        f"is {reader}. At small ε the prior decides the error. Where the noise is below one record, a "
+        "noise-aware reader recovers whole counts, and the error falls steeply."
     )
 
 

@@ -26,7 +26,7 @@ from dpbayes.experiments.die_errors import (
     throws_grid,
 )
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
-from dpbayes.figures.style import Figure, without_legend
+from dpbayes.figures.style import Figure, sharing_legend
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
@@ -137,7 +137,7 @@ def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
         ),
         "throws": die_errors_figure(throws, _at(inputs.along_throws, k), marked=scenario.n, title="throws n"),
     }
-    return {key: without_legend(figure) for key, figure in figures.items()}
+    return {key: sharing_legend(figure) for key, figure in figures.items()}
 
 
 def _at(errors: Quantiles, k: int) -> dict[Look, FloatArray]:
@@ -169,12 +169,17 @@ def die_headline(errors: Errors) -> str:
     best, rival, is_tie = ranked(errors)
     medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
     if is_tie:
-        error = numeral(medians[best], 2)
-        return (
-            f"No clear difference between {NAMES[best]} and {NAMES[rival]}: the median Hellinger distance is {error}."
-        )
+        error = _median(medians[best], numeral(medians[best], 2))
+        return f"No clear difference between {NAMES[best]} and {NAMES[rival]}: {error}."
     name, error = NAMES[best][0].upper() + NAMES[best][1:], distinct_texts(medians[best], medians[rival], most=2)[0]
-    return f"{name} is closest to the exact posterior: the median Hellinger distance is {error}."
+    return f"{name} is closest to the exact posterior: {_median(medians[best], error)}."
+
+
+def _median(distance: float, text: str) -> str:
+    """Return the median distance as a clause."""
+    if distance == 0:
+        return "at least half of its releases are the exact posterior itself, by chance"
+    return f"the median Hellinger distance is {text}"
 
 
 def second_sentence(errors: Errors, scenario: Scenario) -> str:

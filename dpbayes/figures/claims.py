@@ -70,7 +70,8 @@ def bound_figure(
     traces.append(_chosen(x, *chosen))
     texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.08))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
-    across = _log(x_title, range=span, exponentformat="power" if span[0] < -5 else "none", **_steps(span))
+    is_tiny = span[0] < -5
+    across = powers_axis(x_title, *span, automargin=True) if is_tiny else _log(x_title, range=span, **_steps(span))
     low, high = _span(curves)
     up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
     return figure_of(traces, x=across, y=up, height=460, annotations=[note for text in texts for note in _at(x, *text)])
@@ -166,4 +167,4 @@ def _span(curves: BoundCurves) -> list[float]:
 
 
 def _log(text: str, **more: object) -> Axis:
-    return titled(text, type="log", automargin=True) | {"exponentformat": "power"} | more
+    return titled(text, type="log", automargin=True) | more

@@ -6,7 +6,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, line_of, titled
+from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, line_of, powers_axis, titled
 
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
@@ -56,7 +56,7 @@ def epsilon_figure(
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
     traces.append(_mark(marked, (float(everything.min()), float(everything.max()))))
-    axis = titled("ε of the release, nats", type="log", automargin=True, exponentformat="power", dtick=2)
+    axis = powers_axis("ε of the release, nats", *_ends(everything), automargin=True)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
 
 
@@ -86,6 +86,10 @@ def _band(curve: Curve) -> Trace:
 
 
 def _precision_axis(precisions: FloatArray) -> Axis:
-    return titled(
-        "prior precision b", type="log", exponentformat="power", dtick=1 if precisions[-1] < 1e5 * precisions[0] else 2
-    )
+    return powers_axis("prior precision b", *_ends(precisions))
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    """Return the logarithms of the ends of an axis of positive values."""
+    low, high = np.log10(values[values > 0].min()), np.log10(values.max())
+    return float(low - 0.02 * (high - low)), float(high + 0.02 * (high - low))

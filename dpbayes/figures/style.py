@@ -124,9 +124,9 @@ def _in_full(axis: Axis) -> Axis:
     return {"separatethousands": True} | exponents | pointed | axis
 
 
-def without_legend(figure: Figure) -> Figure:
-    """Return a figure without a legend, for a small picture whose curves a larger one beside it names."""
-    return Figure(tuple(trace | {"showlegend": False} for trace in figure.data), figure.layout)
+def sharing_legend(figure: Figure) -> Figure:
+    """Return a small figure whose legend is that of a larger one, and is hidden as long as that is beside it."""
+    return Figure(figure.data, figure.layout | {"meta": "shared"})
 
 
 LINES: Trace = {"type": "scatter", "mode": "lines"}

@@ -92,7 +92,9 @@ class Noise(enum.Enum):
         return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."
 
 
-CALIBRATION = Choice(Calibration, description=terms.SENSITIVITY, labels=("proved", "as stated in the paper"))
+CALIBRATION = Choice(
+    Calibration, title="guarantee", description=terms.SENSITIVITY, labels=("proved", "as stated in the paper")
+)
 
 NOISE = Choice(
     Noise,

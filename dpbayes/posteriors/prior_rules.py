@@ -40,7 +40,7 @@ class PriorKind(enum.Enum):
 
 
 _LABELS = {
-    PriorKind.CAPPED: "Capped",
+    PriorKind.CAPPED: "Weak (recommended)",
     PriorKind.SYMMETRIC: "The same in every cell",
     PriorKind.BDEU: "BDeu",
 }

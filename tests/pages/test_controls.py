@@ -54,7 +54,7 @@ def choices(at: AppTest) -> list[Any]:
     return [*at.selectbox, *at.get("button_group")]
 
 
-LAB = {"lab.experiment": "Regression (Figure 2)", "regression.repeats": "3"}
+LAB = {"lab.experiment": "Regression", "regression.repeats": "3"}
 GAME = {"lab.experiment": "Query game", "sampling.answers": "20"}
 
 NO_NUMBERS = ("nan", "text", "<b>", "\N{SNOWMAN}")

@@ -26,9 +26,9 @@ def choose(at: AppTest, kind: PriorKind) -> AppTest:
 
 @pytest.mark.parametrize("page", [EXPLORE, "pages/proofs.py", "pages/lab.py"])
 def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) -> None:
-    at = opened(page)
+    at = opened(page, mechanism="PosteriorSampler")  # Proofs has no prior where the noise is the same under all
     assert at.selectbox(key="choice.prior.kind").value is PriorKind.CAPPED
-    assert at.text_input(key="box.prior").label == "Equivalent sample size N′"
+    assert at.text_input(key="box.prior").label == "Weight of the prior, in records"
     put(at, "box.prior", "8")
     assert settings_of(at).prior == PriorRule(PriorKind.CAPPED, 8)
     at = choose(at, PriorKind.SYMMETRIC)
@@ -37,7 +37,7 @@ def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) ->
     assert at.text_input(key="box.prior").value == "1"
     at = choose(at, PriorKind.BDEU)
     put(at, "box.prior", "2.5")
-    assert query_of(settings_of(at)) == {"prior": "bdeu:2.5"}
+    assert query_of(settings_of(at)) == {"mechanism": "PosteriorSampler", "prior": "bdeu:2.5"}
 
 
 def test_a_refused_number_leaves_the_prior() -> None:

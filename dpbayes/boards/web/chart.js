@@ -36,6 +36,7 @@ class Chart {
     this.letters = isLarge ? LARGE_LETTERS : this.size.height < SMALL ? SMALL_LETTERS : LETTERS;
     const data = isNamed ? this.legend.show(figure.data, this.letters) : figure.data;
     if (!isNamed) this.legend.none();
+    this.legend.list.classList.toggle("shared", figure.layout.meta === "shared");
     const height = Math.max(80, this.size.height - this.legend.height);
     const layout = {
       ...figure.layout,

@@ -45,6 +45,7 @@ class Slider {
     const shown = marked.length > MOST_TICKS ? marked.filter((_, k) => k % 2 === 0) : marked;
     return shown.map((place) => {
       const tick = Object.assign(document.createElement("i"), { textContent: grouped(this.stops[place]) });
+      if (tick.textContent.length > 5) tick.style.translate = "-35%"; // not under the word behind the slider
       tick.style.left = `${(100 * place) / Math.max(1, this.stops.length - 1)}%`;
       return tick;
     });

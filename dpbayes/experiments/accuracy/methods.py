@@ -50,7 +50,9 @@ def _endless(_plan: AccuracyPlan, _epsilon: float) -> float:
     return math.inf
 
 
-EXACT = Method(name="exact", titled=Look("exact (not private)", Exact.colour), means=_exact, certified=_endless)
+EXACT = Method(
+    name="exact", titled=Look("exact (not private)", Exact.colour, width=5), means=_exact, certified=_endless
+)
 MAJORITY = Method(
     name="majority",
     titled=Look("majority class", BOUND, "dash", "diamond-open"),

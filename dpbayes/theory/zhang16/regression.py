@@ -236,7 +236,7 @@ GRADIENT = Claim(
     Verdict.FALSE,
     "The gradient is (y - w'x) (w, -1)/σ². The stated gradient has the wrong sign and half the size, and it "
     "contains x_j w'w in place of (w'x) w_j.",
-    page="Lab: Regression (Figure 2)",
+    page="Lab: Regression",
 )
 NORM = Claim(
     Reference("Zhang16", "Appendix D, the norm of the gradient"),
@@ -269,7 +269,7 @@ LEMMA_D1 = Claim(
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
     "μₙ and Σₙ are the parameters of the Gaussian before truncation.",
-    page="Lab: Regression (Figure 2)",
+    page="Lab: Regression",
 )
 
 EXHIBITS: dict[str, Exhibit] = {

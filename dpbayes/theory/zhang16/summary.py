@@ -190,7 +190,7 @@ FIGURE_1 = Claim(
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the curves can be "
     "reproduced. At the ε stated in the paper, the sampler becomes more accurate than the other mechanisms, but "
     "this ε does not cover whole records. At the proved ε, the sampler is never the most accurate.",
-    page="Lab: Accuracy (Figure 1)",
+    page="Lab: Accuracy of predictions",
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
@@ -200,5 +200,5 @@ FIGURE_2 = Claim(
     "On census-like records, the error grows with b, and the error of a private sample is only slightly larger. The "
     "proved ε per record falls with b, but the stated 2 L(w) is never below n/σ² = 37,000. The census "
     "extract of the paper is not available here.",
-    page="Lab: Regression (Figure 2)",
+    page="Lab: Regression",
 )

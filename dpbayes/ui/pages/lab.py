@@ -366,8 +366,8 @@ class Shown:
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "What does privacy cost in predictions? A release predicts one column of records that it has not seen. Where a "
-        "curve meets the blue line, privacy costs nothing.",
+        "What does privacy cost in predictions? **Look** where a curve meets the wide blue line: from there on, "
+        "privacy costs nothing. Below the dashed line, the majority class alone predicts better.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
@@ -376,14 +376,14 @@ EXPERIMENTS = {
     ),
     Experiment.REGRESSION: Shown(
         "What does privacy cost in a regression? A stronger prior gives a smaller ε and a larger error. "
-        "Look for a precision at which both are acceptable.",
+        "**Look** for a precision at which both are acceptable.",
         _regression_controls,
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
         "sample of w within norm B is released. Zhang et al. 2016, Section 5.2, Appendix D and Figure 2.",
     ),
     Experiment.SAMPLING: Shown(
-        "A sample of the posterior can be private if the posterior is trimmed first. Look how narrow the allowed "
+        "A sample of the posterior can be private if the posterior is trimmed first. **Look** how narrow the allowed "
         "region is at a small ε, and how far the exact posterior lies from it.",
         _sampling_controls,
         _sampling_board,
@@ -392,15 +392,15 @@ EXPERIMENTS = {
     ),
     Experiment.GAME: Shown(
         "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
-        "look where the attacker wins nearly every game.",
+        "**look** where the attacker wins nearly every game.",
         _game_controls,
         _game_board,
         "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
         "et al. 2014, Theorems 1 to 3.",
     ),
     Experiment.DIE: Shown(
-        "Which mechanism releases the posterior of one die best? Each box shows how far its releases are from the "
-        "exact posterior: the nearer to 0, the better.",
+        "Which mechanism releases the posterior of one die best? **Look** how near each box is to 0: there, a release "
+        "is the exact posterior.",
         _die_controls,
         _die_board,
         "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
@@ -408,7 +408,8 @@ EXPERIMENTS = {
         "noise on one count two sides. Notes, Section 2.",
     ),
     Experiment.COMPARISON: Shown(
-        "Which mechanism has the least error on my table? Mechanisms marked with δ give the weaker guarantee (ε, δ).",
+        "Which mechanism has the least error on my table? **Look** which line is lowest at your ε. Mechanisms with "
+        "δ > 0 give the weaker guarantee (ε, δ).",
         _comparison_controls,
         _comparison_board,
         "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "

@@ -57,7 +57,7 @@ class ReleaseOptions:
         Reading,
         Choice(
             Reading,
-            title="recipient",
+            title="reader",
             description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
             "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
             "This choice costs no privacy.",
@@ -166,8 +166,8 @@ class ProofsOptions:
 class Experiment(enum.Enum):
     """The experiments of the page."""
 
-    ACCURACY = "Accuracy (Figure 1)"
-    REGRESSION = "Regression (Figure 2)"
+    ACCURACY = "Accuracy of predictions"
+    REGRESSION = "Regression"
     SAMPLING = "Posterior sampling"
     GAME = "Query game"
     DIE = "A die: Hellinger or Laplace"
@@ -210,17 +210,17 @@ class MechanismsShown(enum.Enum):
 MECHANISMS = Choice(
     MechanismsShown,
     title="mechanisms",
-    labels=("of the paper", "all, also noise-aware"),
+    labels=("the paper’s and mine", "all, also noise-aware"),
     description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
 )
 SCENE = Choice(
     Scene,
     title="records to predict",
-    labels=("my table", "my graph, synthetic", "Figure 1, synthetic"),
+    labels=("my table", "my graph, synthetic", "Zhang et al. 2016, synthetic"),
 )
 CALIBRATIONS = Choice(
     CalibrationsShown,
-    title="calibration",
+    title="guarantee",
     labels=("proved", "as stated in the paper", "both"),
     description="Proved: the noise that the proof needs for ε. As stated in the paper: the noise of the paper's "
     "formula, whose proved ε can be larger.",

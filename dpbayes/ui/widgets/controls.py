@@ -26,7 +26,7 @@ LINE, PADDING = 30, 4
 """Letters of a row of buttons that fit beside a board, and what the edges of a button take of them."""
 
 PSEUDO_COUNT = "Prior pseudo-count per cell"
-SAMPLE_SIZE = "Equivalent sample size N′"
+SAMPLE_SIZE = "Weight of the prior, in records"
 
 _PRIOR_KEY = "choice.prior.kind"
 
