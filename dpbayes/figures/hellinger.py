@@ -43,14 +43,14 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     ]
     names: Trace = {
         **{"type": "scatter", "mode": "text", "x": [1.03] * len(errors), "y": [look.name for look in errors]},
-        "text": [f"median {numeral(float(quantiles[2]), 2)}" for quantiles in errors.values()],
+        "text": [numeral(float(quantiles[2]), 2) for quantiles in errors.values()],
         "textposition": "middle right",
         "hoverinfo": "skip",
         "showlegend": False,
     }
     return figure_of(
         [*boxes, names],
-        x=titled(ERROR, range=[-0.02, 1.25], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+        x=titled(ERROR, range=[-0.02, 1.2], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
         y={"type": "category", "automargin": True, "autorange": "reversed"},
         height=90 + 42 * len(boxes),
     )
