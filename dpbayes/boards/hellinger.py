@@ -116,7 +116,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     } | _curves(inputs, scenario)
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
-        "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Hypothetical throws: {counts}.",
+        "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
         "epsilon": "Colours as in the boxes.",
     }
     note = (
