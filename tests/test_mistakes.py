@@ -138,6 +138,7 @@ MISTAKES = {
     "a wrong name of an argument": (lambda: dp.risk(LAPLACE, N=9), "'N'", "risk(mechanism, n=..."),
     "a column of a table": (lambda: DATA["smoke"], "smoke", ".to_frame()"),
     "a text among numbers": (lambda: dp.compare(DATA, ASIA, epsilons=["x"]), "epsilons[0]", "0.5"),
+    "a table instead of a release": (lambda: dp.load(__file__), "test_mistakes.py", "release.save"),
     "a number as a name": (lambda: dp.guess(BINARY, {1: 0.5}), "stated", "quotation marks"),
     "the declarations of other columns": (lambda: loaded({"b": ["no", "yes"]}), '"a"', "column"),
     "a question about another network": (lambda: dp.explore(DATA, ASIA, dp.Question(BINARY, "a", "no")), "another", ""),

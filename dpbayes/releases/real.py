@@ -255,9 +255,12 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
         names, states = [column.name for column in columns], [column.domain for column in columns]
         table = Table(tuple(names), tuple(states), np.empty((0, len(names)), dtype=np.uint8), columns)
     loaded = RealRelease(contents_of(path), None if table is None else table.take(slice(0)))
+    try:
+        _ = loaded.read
+    except InputError as error:
+        raise InputError(f"{brief(path, 200)} is not a release: {error} Pass what release.save wrote.") from None
     if table is not None:
         require_columns(loaded.network, table)
-    _ = loaded.read
     return loaded
 
 
