@@ -34,7 +34,10 @@ def titled_lines(title: str, lines: Iterable[str], total: int) -> str:
 def html_table(title: str, header: Sequence[str], rows: Iterable[Sequence[str]], total: int) -> str:
     """Return a table as HTML with the first of `total` rows; a cell is text, or the SVG of `distribution_bar`."""
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    shown = ["".join(f"<td>{_cell(text)}</td>" for text in row) for row in islice(rows, MOST_ROWS)]
+    shown = [
+        "".join(f"<td>{text if isinstance(text, Svg) else escape(text)}</td>" for text in row)
+        for row in islice(rows, MOST_ROWS)
+    ]
     body = "".join(f"<tr>{row}</tr>" for row in shown)
     more = f"<p>and {total - len(shown):,} more rows</p>" if total > len(shown) else ""
     return f"<table><caption>{escape(title)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
@@ -54,10 +57,6 @@ def distribution_bar(shares: Sequence[float]) -> Svg:
         for k, (start, share) in enumerate(zip(starts, shares, strict=False))
     )
     return Svg(f'<svg width="{WIDE}" height="{TALL}" role="img" aria-label="distribution">{parts}</svg>')
-
-
-def _cell(text: str) -> str:
-    return text if isinstance(text, Svg) else escape(text)
 
 
 def safe_csv(frame: "pd.DataFrame") -> bytes:

@@ -23,12 +23,6 @@ class Estimate:
         drawn = np.asarray(values, dtype=np.float64).ravel()
         return cls(float(drawn.mean()), float(standard_error(drawn)))
 
-    @classmethod
-    def share(cls, kept: int, *, draws: int) -> "Estimate":
-        """Return a share of draws; its error is taken at (kept + 1)/(draws + 2) so that it is never zero."""
-        near = (kept + 1) / (draws + 2)
-        return cls(kept / draws, math.sqrt(near * (1 - near) / draws))
-
     def __str__(self) -> str:
         if not self.error > 1e-9 * abs(self.value):
             return f"{self.value:,.0f}" if abs(self.value) >= 1000 else near_one(self.value)

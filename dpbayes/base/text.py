@@ -56,14 +56,6 @@ def rough(number: float) -> str:
     return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
 
 
-def memory(size: float) -> str:
-    """Return a number of bytes: "1.3 MB"."""
-    for unit, unit_bytes in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size >= unit_bytes:
-            return f"{numeral(size / unit_bytes, 2)} {unit}"
-    return f"{math.ceil(size / 1e3)} kB"
-
-
 def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -50,12 +50,7 @@ def zcdp_epsilon(rho: float, *, delta: float) -> float:
         return 0.0
     if not delta or not math.isfinite(rho):
         return math.inf
-    return renyi_epsilon(lambda order: (1 + order) * rho, delta=delta)
-
-
-def renyi_epsilon(divergence: Callable[[FloatArray], FloatArray], *, delta: float) -> float:
-    """Return an epsilon >= 0 at delta > 0 from the Renyi divergence as a function of alpha - 1 (O,), by the best."""
-    return max(0.0, _least(lambda order: divergence(order) + (_height(order) - math.log(delta)) / order))
+    return max(0.0, _least(lambda order: (1 + order) * rho + (_height(order) - math.log(delta)) / order))
 
 
 def zcdp_delta(rho: float, *, epsilon: float) -> float:

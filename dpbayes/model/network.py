@@ -202,8 +202,7 @@ class Network:
     def count_sensitivity(self) -> int:
         """2|I|: the L1 sensitivity of all CPT counts, exactly, and their squared L2 sensitivity. [Zhang16] Lemma 1.
 
-        It is reached by two records that differ in every column; every changed count changes by one. A node whose
-        family has a single cell does not count.
+        Two records that differ in every column reach it. A node whose family has a single cell does not count.
         """
         return 2 * int(np.count_nonzero(np.diff(self.cell_offsets) > 1))
 

@@ -3,8 +3,6 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dpbayes.base.estimates import Estimate
 
@@ -26,17 +24,6 @@ from dpbayes.base.estimates import Estimate
 )
 def test_an_estimate_is_as_long_as_its_error_allows(value, error, text):
     assert str(Estimate(value, error)) == text
-
-
-@given(st.integers(2, 10**6), st.data())
-def test_a_share_has_its_binomial_error_and_is_never_shown_as_all_or_none(draws, data):
-    kept = data.draw(st.integers(0, draws))
-    share = Estimate.share(kept, draws=draws)
-    near = (kept + 1) / (draws + 2)
-    assert share.error == pytest.approx(math.sqrt(near * (1 - near) / draws))
-    said = float(str(Estimate(100 * share.value, 100 * share.error)).split(" ±")[0])
-    assert (said == 100) is (kept == draws)
-    assert (said == 0) is (kept == 0)
 
 
 def test_the_mean_of_one_draw_has_no_known_error():

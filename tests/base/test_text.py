@@ -16,7 +16,6 @@ from dpbayes.base.text import (
     latex,
     letters,
     many,
-    memory,
     near_one,
     numeral,
     numeral_above,
@@ -141,16 +140,6 @@ WRITTEN = {
         (0.99999, "99.999"),
         (1 - 1e-12, "100"),
         (0.0, "0.0"),
-    ],
-    memory: [
-        (1, "1 kB"),
-        (999_000, "999 kB"),
-        (1e6, "1 MB"),
-        (1.26e6, "1.3 MB"),
-        (2.9e8, "290 MB"),
-        (9.99e8, "999 MB"),
-        (1.2e10, "12 GB"),
-        (3e15, "3,000 TB"),
     ],
     # Letters for a symbol where no formula can stand.
     letters: [

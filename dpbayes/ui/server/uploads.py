@@ -10,7 +10,6 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from dpbayes.base.text import memory
 from dpbayes.ui.session.roles import Act, Person, of_cookies
 from dpbayes.ui.session.run import has_browser, uploaded_files
 from dpbayes.ui.session.uploads import MOST_DOCUMENT, takes_documents
@@ -26,7 +25,7 @@ MOST_OF_VISITORS = MOST_OF_ALL // 2
 
 NOT_PERMITTED = (
     "You cannot upload this file here. A visitor without the right to upload tables can send a release or a network of "
-    f"at most {memory(MOST_DOCUMENT)}, on the page that offers it."
+    f"at most {MOST_DOCUMENT / 1e6:.0f} MB, on the page that offers it."
 )
 NO_ROOM = "The server has no room for this file at present. Try again later, or upload a smaller file."
 NO_LENGTH = "The server needs the length of the file in advance (Content-Length)."
