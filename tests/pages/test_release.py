@@ -291,8 +291,7 @@ def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> Non
 
 def test_the_budget_in_use_is_the_one_that_is_raised(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
-    make(open_page(PAGE, epsilon="0.5"))
-    at = raised(open_page(PAGE, epsilon="0.5"), "3")
+    at = raised(make(open_page(PAGE, epsilon="0.5")), "3")
     budgets = {name: account.budget for name, account in ledger.read_books(path).accounts.items()}
     assert budgets == {"garden": 1, "asia": 3}
     assert not any("ledger.delta" in str(candidate.key) for candidate in at.text_input), "δ = 0 stays"

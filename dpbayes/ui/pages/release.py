@@ -430,9 +430,8 @@ def _finding(charged: ChargedAccount, *, is_adaptive: bool) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
     if charged.cost is None:
-        return (
-            f"This budget has δ = 0: {'set the δ of the release to 0, too' if is_adaptive else 'Laplace noise only'}."
-        )
+        way = "set the δ of the release to 0, too" if is_adaptive else "it pays for Laplace noise only"
+        return f"This budget has δ = 0: {way}."
     cost, left = charged.shown(charged.cost), charged.shown(charged.account.left)
     if not charged.is_enough:
         return f"This release costs ε = {cost}, and the budget has only ε = {left} left."

@@ -124,7 +124,7 @@ def _release_line(name: str, spending: Spending, delta: float) -> dict[str, obje
 
 def _raise(path: Path, accounts: Mapping[str, Account], delta: float, in_use: str) -> None:
     names = sorted(accounts, key=lambda name: name != in_use)
-    dataset = st.selectbox("Dataset", names, key=f"ledger.raised.{in_use}")
+    dataset = st.selectbox("Dataset", names, key=f"ledger.raised.{names}")  # other datasets are another list
     account = accounts[dataset]
     present = as_epsilon(account.measure, account.budget, delta)
     with st.form(f"raise.{dataset}", border=False):
