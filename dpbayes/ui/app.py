@@ -60,7 +60,8 @@ def _shown() -> None:
         turned()
     elif page_of_step:
         turn_to(f"pages/{page_of_step}.py")
-    if remember() and page.title != "Network":  # that page says it itself, for as long as it is so
+    is_lost = remember() and Chosen.now().domains  # without a table, no network has replaced it
+    if is_lost and page.title != "Network":  # that page says it itself, for as long as it is so
         st.toast("Another network replaced the drawing; Undo on the Network page restores it.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
         top_bar("dpbayes" if page.title == "Home" else page.title, has_seat=page.title in WITH_SEAT)

@@ -18,7 +18,13 @@ from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
-from dpbayes.ui.pages.data_columns import declare_columns, own_columns, public_columns, require_node_names
+from dpbayes.ui.pages.data_columns import (
+    declare_columns,
+    own_columns,
+    public_columns,
+    require_node_names,
+    with_missing,
+)
 from dpbayes.ui.session.chosen import Chosen, choose_table
 from dpbayes.ui.session.connected import (
     NOT_COUNTED,
@@ -58,13 +64,13 @@ FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
-OLD_COLUMNS = "Until then, the other pages use the last valid columns."
+OLD_COLUMNS = "Until then, the preview and the other pages use the last valid columns."
 
 OTHER = "Other path …"
 
 
 def data_page(chosen: Chosen) -> None:
-    """Show the source, the headline with the next page, the columns and a preview."""
+    """Show the source, the headline, the columns, the next page and a preview."""
     _origin(chosen)
     place = st.container()
     chosen = Chosen.now()
@@ -89,11 +95,11 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
                 st.caption(f":red[{escaped(chosen.refused)}] {OLD_COLUMNS}")
             else:
                 st.caption(_protected(chosen))
-            next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if not chosen.domains:
         return
     if not is_own:
         public_columns(chosen, _declared(chosen))
+    next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if chosen.is_curator:
         _preview(chosen)
     share_python(lambda: show_python(python_of(chosen), "data", chosen))
@@ -171,6 +177,9 @@ def _preview(chosen: Chosen) -> None:
     st.subheader("Preview: not private (curator view)")
     key = names, states, tuple(numbers.tobytes() for numbers in records)
     show("columns", key, lambda: table_columns(names, states, records))
+    mine = upload()
+    if mine is not None and chosen.settings.data == "upload":
+        st.caption(escaped(with_missing(mine)))
     if not chosen.is_connected:  # whose first records are above
         st.caption("The first records")
         st.dataframe(_first_records(chosen), hide_index=True)
@@ -293,8 +302,11 @@ def _loader() -> None:
         show_refusal(error)
         return
     place = st.container()
-    file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
-    if file is None and upload() is None:
+    before = upload()
+    # The box forgets the file when another page is opened.
+    which = "Another table file" if before and st.session_state.get("table.file") is None else "Table file"
+    file = st.file_uploader(f"{which} (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
+    if file is None and before is None:
         st.caption(
             "The first row of the file must contain the column names. The table stays in this session, on the computer "
             "that runs dpbayes, and is never part of a link."
@@ -304,7 +316,6 @@ def _loader() -> None:
         st.warning(escaped(refused))
     mine = upload()
     if mine is not None and not refused:
-        # The box below forgets the file when another page is opened.
         place.markdown(f"Table in use: **{escaped(mine.title)}**. {escaped(mine.remark)}")
 
 

@@ -39,12 +39,12 @@ CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
 
 VALUES_HELP = (
-    f"Categories, or for numbers cut points, as in “{CUT_AT} 40; 60”. Separate them with semicolons; numbers that are "
+    f'Categories, or for numbers cut points, as in "{CUT_AT} 40; 60". Separate them with semicolons; numbers that are '
     "categories have quotation marks."
 )
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
-    f"“{NONE}”: the column has no missing values. “{OWN}”: they are a state of their own. “{COUNT_AS} …”: they count "
+    f'"{NONE}": the column has no missing values. "{OWN}": they are a state of their own. "{COUNT_AS} …": they count '
     "as one of the values."
 )
 PUBLIC = "public"
@@ -56,8 +56,8 @@ PUBLIC_HELP = (
 )
 
 LEAK = (
-    "Values that were read from the data leak information. Correct them to values that anyone could list without the "
-    f"records, then tick *{PUBLIC}*."
+    "Values read from the records can reveal them. Correct them to values that anyone could list without the records, "
+    f"then tick *{PUBLIC}*."
 )
 
 DECLARED = "You declare that anyone could list these values and cut points without the records."
@@ -132,7 +132,7 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
         raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
     if text.strip().startswith(CUT_AT) or (isinstance(shown, Cuts) and _points(text)):
         if not (points := _points(text)):
-            raise InputError(f"The cut points of {brief(name)} must be numbers, as in “{CUT_AT} 40; 60”.")
+            raise InputError(f'The cut points of {brief(name)} must be numbers, as in "{CUT_AT} 40; 60".')
         return _with_rule(Cuts(name, points, public=public), rule)
     return _with_rule(Categories(name, tuple(_values(name, text)), public=public), rule)
 
@@ -164,7 +164,7 @@ def _with_rule(column: Column, text: str) -> Column:
     if rule.startswith(COUNT_AS) and state in column.states:
         return replace(column, missing=state)
     raise InputError(
-        f"For missing values of {brief(column.name)}, type “{NONE}”, “{OWN}”, or “{COUNT_AS}” and one of its values."
+        f'For missing values of {brief(column.name)}, type "{NONE}", "{OWN}", or "{COUNT_AS}" and one of its values.'
     )
 
 
@@ -195,17 +195,12 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     keep(mine)
     domains = [mine.domain(place) for place in range(len(mine.columns))]
     in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
-    is_public = all(domains[place].public for place in in_use)  # type: ignore[union-attr]
-    said = _read_off(mine, in_use) if is_public else LEAK
-    st.caption(said)  # above the buttons: the table's tools lie over them
+    lacking = [place for place in in_use if not domains[place].public]  # type: ignore[union-attr]
+    read = _cuts_as_read(mine, in_use)
+    # Above the buttons: the table's tools lie over them.
+    st.caption(f"{LEAK if lacking else DECLARED} {_said_of_cuts(mine, read)}")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Mark all as public",
-            key="all.public",
-            disabled=is_public,
-            help=PUBLIC_HELP,
-            on_click=lambda: keep(mine.declared(_all_public(mine, in_use))),
-        )
+        _mark_public(mine, keep, lacking, read)
         _description(mine, keep)
     if not _edits(mine):  # while there are some, the browser gets the same cells: others would close an open cell
         lines = [_line(mine, place) for place in range(len(mine.columns))]
@@ -214,9 +209,10 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         st.session_state[_SHOWN],
         hide_index=True,
         disabled=["column", TYPE],
-        column_order=["use", "column", "values", "public", "missing", "meaning", TYPE],
+        column_order=["use", "column", "public", "values", "missing", "meaning", TYPE],
         column_config={
-            "use": st.column_config.CheckboxColumn(width=55, help="Only columns in use become nodes of the network."),
+            "use": st.column_config.CheckboxColumn(width=50, help="Only columns in use become nodes of the network."),
+            "column": st.column_config.TextColumn(width=85),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
             "values": st.column_config.TextColumn(width=140, help=VALUES_HELP),
             "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
@@ -224,24 +220,45 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         },
         key=_key(mine),
     )
-    if isinstance(mine, Upload):
-        st.caption(escaped(_with_missing(mine)))
     _set_aside(mine)
     return mine
 
 
-def _read_off(mine: DescribedTable, places: Sequence[int]) -> str:
-    """Return what the curator declares, and which public cut points are still those that were read from the data."""
-    cuts = [
-        escaped(mine.columns[place].name)
+def _cuts_as_read(mine: DescribedTable, places: Sequence[int]) -> list[int]:
+    """Return the columns whose cut points are still those that were read from the records."""
+    return [
+        place
         for place in places
         if isinstance(mine.domain(place), Cuts) and text_of(mine.domain(place)) == text_of(mine.proposals[place].domain)
     ]
-    if not cuts:
-        return DECLARED
-    return (
-        f"{DECLARED} But the cut points of {', '.join(cuts)} are still those read from the data. Choose cut points "
-        "from public knowledge instead."
+
+
+def _said_of_cuts(mine: DescribedTable, read: Sequence[int]) -> str:
+    names = escaped(_names(mine, read))
+    said = (
+        f"The cut points of {names} are still those read from the records. Choose them from public knowledge instead."
+    )
+    return said if read else ""
+
+
+def _names(mine: DescribedTable, places: Sequence[int]) -> str:
+    names = [mine.columns[place].name for place in places[:FEW_REASONS]]
+    return ", ".join(names) + (f" and {len(places) - FEW_REASONS} more" if len(places) > FEW_REASONS else "")
+
+
+def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[int], read: Sequence[int]) -> None:
+    """Offer to declare all domains public; cut points that were read from the records last, with their names."""
+    careful = [place for place in lacking if place in read]
+    marked = [place for place in lacking if place not in read] or careful
+    if marked == careful and careful:
+        label = f"Mark the cut points of {_names(mine, careful)} as public"
+    else:
+        label = f"Mark all{' other columns' if careful else ''} as public"
+    st.button(
+        escaped(label),
+        key="all.public",
+        disabled=not marked,
+        on_click=lambda: keep(mine.declared(_all_public(mine, marked))),
     )
 
 
@@ -268,7 +285,7 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     }
 
 
-def _with_missing(mine: Upload) -> str:
+def with_missing(mine: Upload) -> str:
     """Return sentences on the columns in use that have missing values; "" without any."""
     used = [mine.domain(place) for place, column in enumerate(mine.columns) if column.use]
     domains = tuple(domain for domain in used if domain)
@@ -291,8 +308,8 @@ def _declared_cells(domain: Column | None) -> dict[str, object]:
 def missing_sentence(column: Column, number: int) -> str:
     """Return what happens to the missing values of a column, of which there are `number`."""
     state = column.domain[code_of_missing(column)]
-    rule = "have the state" if state not in column.states else "count as"
-    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} “{state}”."
+    rule = "have their own state," if state not in column.states else "count as"
+    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} {brief(state)}."
 
 
 def _set_aside(mine: DescribedTable) -> None:
@@ -313,7 +330,7 @@ def _typed(mine: Table) -> tuple[Table, InputError | None]:
         try:
             columns[place] = as_typed(columns[place], mine.domain(place), edit)
         except InputError as error:
-            refused = refused or error
+            refused = refused or InputError(f"Row {place + 1}: {error}")
     return mine.typed(columns) if edits else mine, refused
 
 
@@ -375,7 +392,7 @@ def _with_cuts(mine: Upload, columns: Sequence[Column]) -> InputError | None:
         return None
     return InputError(
         f"The column {brief(column.name)} has numbers other than the values that you typed. Type cut points, as in "
-        f"“{CUT_AT} 40; 60”."
+        f'"{CUT_AT} 40; 60".'
     )
 
 
@@ -405,7 +422,7 @@ def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
         public = {PUBLIC: "no" if name in leaks else "yes"}
-        lines.append({"column": name, "values": cells["values"]} | public | cells | public | meaning)
+        lines.append({"column": name} | public | cells | public | meaning)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
