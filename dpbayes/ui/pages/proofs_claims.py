@@ -76,10 +76,9 @@ def claims_part(chosen: Chosen) -> None:
         if drawn is not None:
             _bound_controls(chosen, shown, drawn)
     with main.container(key="proofs-board", gap="xsmall"):
-        mark = SIGNS[claim.verdict]
-        st.markdown(
-            f":{COLOURS[mark]}[**{verdict_text(claim.verdict)}**] &nbsp;**{claim_place(shown)}:** {claim.title}."
-        )
+        verdict = f":{COLOURS[SIGNS[claim.verdict]]}[**{verdict_text(claim.verdict)}**]"
+        with st.container(key="finding"):
+            st.markdown(f"{verdict} &nbsp;**{claim_place(shown)}:** {claim.title}.")
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
