@@ -128,7 +128,7 @@ def type_checked(what: T) -> T:
         except TypeError as error:
             reason = f"{str(error)[0].upper()}{str(error)[1:]}"
             raise InputError(f"{reason}. Write {_written(what, signature)}.") from None
-        wrong = [name for name in given if name in hints and not _allows(hints[name], given[name])]
+        wrong = [name for name in filter(hints.get, given) if not _allows(hints[name], given[name])]
         if len(wrong) == 2 and all(_allows(hints[name], given[other]) for name, other in (wrong, wrong[::-1])):
             raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {_written(what, signature)}.")
         for name in filter(hints.get, given):
@@ -156,7 +156,8 @@ def _require(name: str, value: object, hint: Any) -> None:
         raise InputError(f"{name} must be {wanted}, not {given}. {cure}".strip())
     for part in _parts(hint):
         for place, item in enumerate(value if _is_list(part) and isinstance(value, list | tuple) else ()):
-            _require(f"{name}[{place}]", item, get_args(part)[0])
+            if type(item) is not (own := get_args(part)[0]):  # for speed: most lists have texts
+                _require(f"{name}[{place}]", item, own)
         for key in value if _kind(part) is Mapping and isinstance(value, Mapping) else ():
             _require(f"A name in {name}", key, get_args(part)[0])
 
@@ -185,14 +186,17 @@ def _is_array(value: object) -> bool:
         return False
 
 
+@functools.cache
 def _is_list(hint: Any) -> bool:
     return get_origin(hint) in (tuple, Sequence, Iterable)
 
 
+@functools.cache
 def _kind(hint: Any) -> Any:
     return np.ndarray if hint == ArrayLike else get_origin(hint) or hint
 
 
+@functools.cache
 def _parts(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if _kind(hint) in (Union, UnionType) else (hint,)
 

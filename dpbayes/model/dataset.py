@@ -89,10 +89,9 @@ class Dataset:
         """The index of every column by its name."""
         return {name: j for j, name in enumerate(self.names)}
 
-    @type_checked
     def column(self, name: str) -> Codes:
         """Return one column's codes (n,). Errors: InputError naming an unknown column."""
-        if name not in self.position:
+        if not isinstance(name, str) or name not in self.position:
             raise InputError(f"The table has no column {brief(name)}; it has {brief(', '.join(self.names), 200)}.")
         return self.codes[:, self.position[name]]
 
