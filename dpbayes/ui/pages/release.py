@@ -69,9 +69,6 @@ _PRESSED, _CHARGED, _PURE = "release.pressed", "release.charged", "release.pure"
 CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbayes verify release.json')
 """The code that checks a release file."""
 
-_STAYS: dict[str, Any] = {"persist_state": "session"}
-"""Of a text box: what was typed stays while the box is not shown."""
-
 
 def release_page(chosen: Chosen) -> None:
     """Show the curator what a release costs, and make it; anyone else opens and checks a release."""
@@ -366,7 +363,7 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
     """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
     table = request.dataset  # another table has its own budget
     shown = "" if is_taken else table
-    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", placeholder="clinic-2026", **_STAYS)
+    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", persist_state="session")
     epsilon, typed_delta = budget_boxes(
         "Total budget ε", *map(amount_text, _promise(request)), key=f"release.budget.{table}"
     )
@@ -379,7 +376,7 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
     except InputError as error:
         problem = str(error)
     st.caption(f":red[{escaped(problem)}]" if problem else _meaning(epsilon, typed_delta))
-    reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", **_STAYS)
+    reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", persist_state="session")
     st.caption(
         "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
         "values are unchanged."
