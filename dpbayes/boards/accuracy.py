@@ -12,7 +12,6 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
 from dpbayes.figures.style import Figure, sharing_legend
-from dpbayes.mechanisms import PosteriorSampler
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -170,15 +169,5 @@ def _about(study: AccuracyStudy) -> str:
     few = " So few test records measure an accuracy only roughly." if plan.testing < FEW else ""
     return (
         f"{plan.repeats:,} {model}: {many(plan.training, 'training record')}, {many(plan.testing, 'test record')}; "
-        f"bands are two standard errors.{few}{fewer}{_why_sampling_fails(study)}"
-    )
-
-
-def _why_sampling_fails(study: AccuracyStudy) -> str:
-    """Return why posterior sampling can predict worse than the majority class, if it is drawn."""
-    if not any(method.kind is PosteriorSampler for method in study.plan.private):
-        return ""
-    return (
-        " At small ε a posterior sample is near 0.5 whatever the records are, so that sampling can be worse than the "
-        "majority class, and improves at once where ε lets it follow them."
+        f"bands are two standard errors.{few}{fewer}"
     )

@@ -235,15 +235,6 @@ GENERAL = {
 """The verdict on a claim as the beginning of every sentence about it."""
 
 
-SIGNS = dict(zip(Verdict, "✓✓△✗○?=", strict=True))
-"""The verdicts as a list marks them."""
-
-
-def verdict_text(verdict: Verdict) -> str:
-    """Return a verdict with its sign, in the same words everywhere."""
-    return f"{SIGNS[verdict]} {verdict.value}"
-
-
 def finding(here: Evaluation) -> str:
     """Return the verdict on a claim with what its bound states at a setting, or that the claim does not apply there.
 

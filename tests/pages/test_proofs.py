@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
-from dpbayes.experiments.claims import BoundClaim, ClaimShown, bounds_of, claim_of, shown_as, verdict_text
+from dpbayes.experiments.claims import BoundClaim, ClaimShown, bounds_of, claim_of, shown_as
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerLocal
 from dpbayes.posteriors.hellinger import Die
@@ -184,7 +184,7 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
     text = plain(everything(at) + " ".join(note for one in boards(at) for note in frame_of(one)["notes"]))
-    assert verdict_text(claim.verdict) in text
+    assert claim.verdict.marked in text
     assert plain(claim.finding) in text
     for example in counterexamples_of(claim):
         assert f"the true value is **{shown_as(example.truth)}**" in text

@@ -23,6 +23,16 @@ class Verdict(enum.Enum):
     UNCLEAR = "undecided"
     DEFINITION = "is a definition"
 
+    @property
+    def sign(self) -> str:
+        """The mark of the verdict in a list."""
+        return "✓✓△✗○?="[list(Verdict).index(self)]
+
+    @property
+    def marked(self) -> str:
+        """The verdict with its sign, in the same words everywhere."""
+        return f"{self.sign} {self.value}"
+
 
 @dataclass(frozen=True)
 class Claim:

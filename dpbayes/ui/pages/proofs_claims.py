@@ -17,7 +17,6 @@ from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
     OPENING,
-    SIGNS,
     BoundClaim,
     ClaimInputs,
     ClaimShown,
@@ -31,7 +30,6 @@ from dpbayes.experiments.claims import (
     mentions,
     setting,
     shown_by,
-    verdict_text,
 )
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
@@ -76,7 +74,7 @@ def claims_part(chosen: Chosen) -> None:
         if drawn is not None:
             _bound_controls(chosen, shown, drawn)
     with main.container(key="proofs-board", gap="xsmall"):
-        verdict = f":{COLOURS[SIGNS[claim.verdict]]}[**{verdict_text(claim.verdict)}**]"
+        verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
             st.markdown(f"{verdict} &nbsp;**{claim_place(shown)}:** {claim.title}.")
         with sentence_instead():
@@ -115,7 +113,7 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 
 def _list(opened: ClaimShown) -> None:
     """List the claims of one verdict, or all, with the number of each verdict; a click opens a claim."""
-    marks = {shown: SIGNS[claim_of(shown).verdict] for shown in ClaimShown}
+    marks = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
     counts = Counter(marks.values())
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
@@ -139,7 +137,7 @@ def _list(opened: ClaimShown) -> None:
 
 def _line(shown: ClaimShown) -> str:
     """Return a claim in the list: its mark, its statement and its place."""
-    mark, title = SIGNS[claim_of(shown).verdict], escaped(claim_of(shown).title)
+    mark, title = claim_of(shown).verdict.sign, escaped(claim_of(shown).title)
     return f":{COLOURS[mark]}[**{mark}**] {title} :gray[:small[{claim_place(shown).replace(' ', chr(160))}]]"
 
 

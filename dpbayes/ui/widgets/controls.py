@@ -71,7 +71,8 @@ def text_field(label: str, field: str, *, prefix: str = "", help: str | None = N
     """
 
     def apply(text: str) -> None:
-        change(**{field: READERS[field](prefix + plain_number(text, whole=True))})
+        if text.strip():  # an emptied box, which a browser also sends of one that is new, keeps its value
+            change(**{field: READERS[field](prefix + plain_number(text, whole=True))})
 
     box(label, field, _number_text(getattr(current(), field)).removeprefix(prefix), apply, help=help)
 
@@ -187,7 +188,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
             f"{title} as a number",
             name,
             _number_text(value),
-            lambda text: set_parameter(name, read_parameter(name, plain_number(text))),
+            lambda text: set_parameter(name, read_parameter(name, plain_number(text.strip() or _number_text(value)))),
             label_visibility="collapsed",
         )
     refusal(f"box.{name}", _number_text(value))
