@@ -106,6 +106,14 @@ def test_a_guess_that_was_typed_is_compared_whatever_is_pressed(button: str) -> 
     assert settings_of(at).step == 3
 
 
+def test_the_board_is_not_shown_without_a_guess_unless_it_is_skipped() -> None:
+    at = open_page("pages/explore.py", story="epsilon", step="1")
+    press(at, "Show")
+    assert is_covered(at)
+    press(at, "Skip the guess")
+    assert not is_covered(at)
+
+
 def test_a_guess_that_is_no_number_is_a_sentence_and_a_recipient_has_no_number_of_the_records() -> None:
     at = open_page("pages/explore.py", story="epsilon", step="1")
     put(at, "story.guess.epsilon.1", "many")

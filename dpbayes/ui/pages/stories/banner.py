@@ -163,16 +163,15 @@ def _key(place: tuple[str, int]) -> str:
 
 
 def _take(place: tuple[str, int]) -> None:
-    """Show the board of a step, and compare the guess with it if there is one."""
-    _guesses()[place] = _Guessed(str(st.session_state.get(_key(place)) or ""))
-
-
-def _show(place: tuple[str, int]) -> None:
-    """Take a guess that has been typed."""
-    if st.session_state.get(_key(place)):
-        _take(place)
+    """Show the board of a step, and compare the typed guess with it."""
+    if given := str(st.session_state.get(_key(place)) or ""):
+        _guesses()[place] = _Guessed(given)
     else:
         st.toast("Type a guess first, or skip it.")
+
+
+def _skip(place: tuple[str, int]) -> None:
+    _guesses().setdefault(place, _Guessed(""))  # what was typed before the click has been taken
 
 
 def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
@@ -185,8 +184,8 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
             "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
         )
         if place not in guesses:
-            st.button("Show", key="story.show", type="primary", on_click=_show, args=(place,))
-            st.button("Skip the guess", key="story.skip", on_click=_take, args=(place,))
+            st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
+            st.button("Skip the guess", key="story.skip", on_click=_skip, args=(place,))
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
