@@ -90,8 +90,8 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     return figure_of(
         [*_rows(bars, rows), *map(_key, (TEACHES, PRICE, SAVES, COSTS, UNCLEAR))],
         x=titled("error saved (total variation)", range=[low, high], zeroline=False, nticks=4, tickangle=0),
-        y=titled("", tickvals=rows, ticktext=distinct_labels([bar.name for bar in bars], LETTERS), **shared),
-        yaxis2=titled("", ticktext=[SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared),
+        y={"tickvals": rows, "ticktext": distinct_labels([bar.name for bar in bars], LETTERS), **shared},
+        yaxis2={"ticktext": [SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared},
         height=170 + 38 * max(len(bars), 1),
         shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
         showlegend=True,

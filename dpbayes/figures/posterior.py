@@ -104,7 +104,7 @@ def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], record
         bar = {"type": "bar", "orientation": "h", "x": np.array(shares), "y": rows[has], "width": 0.8}
         bars.append(bar | {"marker": marker, "showlegend": False} | texts | hover)
     ticks = {"tickvals": rows, "ticktext": distinct_labels(names, 24), "automargin": True, "showgrid": False}
-    x, y = titled("% of the records", range=[0, 100.3]), titled("", zeroline=False, **ticks)
+    x, y = titled("% of the records", range=[0, 100.3]), {"zeroline": False, **ticks}
     small = {"minsize": 10, "mode": "hide"}
     return figure_of(bars, x=x, y=y, height=80 + 32 * len(names), barmode="stack", uniformtext=small, **ROWS)
 

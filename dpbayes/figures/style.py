@@ -49,8 +49,8 @@ def plotly() -> ModuleType:
     return go
 
 
-ROWS: dict[str, Any] = {"meta": {"rows": True}}
-"""The layout of a picture of rows with names, which is as high as its rows need, however much room a screen has."""
+ROWS: dict[str, Any] = {"meta": {"rows": True}, "margin": {"l": 8, "r": 24, "t": 8, "b": 52}}
+"""The layout of a picture of rows with names: as high as its rows need, with only the names at their left."""
 
 
 @dataclass(frozen=True)
