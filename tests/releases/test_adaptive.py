@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
 from dpbayes.model.counts import count
+from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification
 from dpbayes.releases.document.canonical import canonical
@@ -69,7 +71,7 @@ def test_a_document_is_verified(document: bytes) -> None:
     assert checked.left_out == (NOT_SIGNED,)
 
 
-def test_a_target_is_a_public_part_of_the_request(document: bytes) -> None:
+def test_a_target_is_a_public_part_of_the_request_and_no_arrow_is(document: bytes) -> None:
     request = AdaptiveRequest.of("garden", DATA, plan_for(5, 1e-5, "d"))
     process = carried_out(request.plan, DATA, SimulatedDraws(np.random.default_rng(2)))
     read = read_document(document)
@@ -82,6 +84,8 @@ def test_a_target_is_a_public_part_of_the_request(document: bytes) -> None:
     assert "steps" in failed(hashed(content))
     with pytest.raises(InputError, match="target"):
         AdaptiveRequest.of("garden", DATA, plan_for(5, 1e-5, "e"))
+    with pytest.raises(InputError, match="starts without arrows"):
+        replace(REQUEST, columns=Network(DATA.names, DATA.states, ((), (), (), (DATA.names[0],))))
 
 
 def test_a_release_is_charged_before_it_is_drawn_and_shown_again_for_nothing(tmp_path) -> None:

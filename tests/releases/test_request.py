@@ -131,6 +131,7 @@ def test_what_cannot_be_drawn_exactly_is_refused_and_what_can_is_named(mechanism
         ({"prior": ("0",)}, "prior must be between"),
         ({"prior": ("x",)}, "decimal"),
         ({"settings": {"t": "1"}}, 'no setting "t"'),
+        ({"prices": (1,)}, "takes no prices"),
         ({"mechanism": "fourier", "settings": {"t": "51"}}, "between"),
         ({"mechanism": "map", "settings": {"cells": "2.5"}}, "whole"),
         ({"mechanism": "map", "settings": {"cells": Fraction(1, 3)}}, "decimal"),
