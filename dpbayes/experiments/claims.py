@@ -165,7 +165,8 @@ class ClaimInputs:
         """The bound at all points of the axis. Errors: InputError where it cannot be evaluated."""
         together = max(1, TOGETHER // self.subject.network.cell_count) if self.axis is Axis.EPSILON else 1
         parts = [self.evaluated(*self.stops[part]) for part in slices(len(self.stops), together)]
-        measured = _joined_measured([part.measured for part in parts])
+        own = {name: np.concatenate([getattr(part.measured, name) for part in parts]) for name in SERIES}
+        measured = replace(parts[0].measured, **own)  # type: ignore[arg-type]  # all of them are arrays
         return replace(parts[0], x=self.stops, bound=joined([part.bound for part in parts]), measured=measured)
 
     def point(self, stop: str) -> tuple[Subject, EvaluationPoint]:
@@ -214,11 +215,6 @@ class Evaluation:
 
 
 SERIES = ("exact", "value", "low", "high", "exceeded", "violated")
-
-
-def _joined_measured(parts: list[Measured]) -> Measured:
-    together: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in SERIES}
-    return replace(parts[0], **together)
 
 
 # The finding about a claim

@@ -213,6 +213,7 @@ def test_a_claim_is_drawn_along_every_axis_and_its_headline_has_its_verdict(name
             np.testing.assert_allclose(curve.bound.printed[k], bound.printed[0], rtol=1e-12)
             np.testing.assert_allclose(curve.bound.certified[k], bound.certified[0], rtol=1e-12)
             evaluation = inputs.evaluated(curve.x[k])
+            np.testing.assert_allclose(curve.measured.exact[k], evaluation.measured.exact[0], rtol=1e-9)
             check_words(evaluation)
             assert BEGUN[exhibit.claim.verdict].search(finding(evaluation))
 

@@ -285,6 +285,8 @@ def test_more_steps_than_the_plan_allows_are_refused_before_they_are_followed(do
         ("forest", "pair", [-1, 0], "two columns by their places, or none"),
         ("forest", "pair", [0], "two columns by their places, or none"),
         ("forest", "pair", [0, 1, 2], "two columns by their places, or none"),
+        ("forest", "rho", "0/1", "must be above 0 and at most"),
+        ("forest", "rho", "9/1", "must be above 0 and at most"),
     ],
 )
 def test_a_step_that_does_not_fit_is_refused(
