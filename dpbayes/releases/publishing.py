@@ -40,8 +40,8 @@ def require_public(columns: Iterable[Column]) -> None:
     if read_off := [brief(column.name) for column in columns if not column.public]:
         listed = f"{', '.join(read_off[:5])}{' and others' * (len(read_off) > 5)}"
         raise InputError(
-            f"The states of the column{'s' * (len(read_off) > 1)} {listed} were read from the records, which leaks "
-            "information. On the Data page, declare them from public knowledge, and tick them as public."
+            f"The values of the column{'s' * (len(read_off) > 1)} {listed} were read from the records and can reveal "
+            "them. On Data, replace them with values from public knowledge, then tick public."
         )
 
 
