@@ -166,7 +166,7 @@ def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws |
     picture = drawn(audited.mechanism, worst, **audited.sizes)
     if picture is None:
         return None, "There are too many outputs to draw."
-    y = titled(picture.y)
+    y = titled(picture.y, rangemode="tozero")  # at a small ε, the curves are hardly apart
     if picture.is_logarithmic:
         least, most = positive_range(picture.first, picture.second)
         y = powers_axis(picture.y, np.log10(least), np.log10(most) + 0.2)

@@ -81,8 +81,8 @@ def claims_part(chosen: Chosen) -> None:
             if drawn is not None:
                 _bound_board(chosen, drawn)
             else:
-                headline(claim_verdict(claim, failures(shown)).replace("$", r"\$"))
-                st.markdown(claim.finding)
+                finding = f"{claim_verdict(claim, failures(shown))}\n\n{claim.finding}"
+                headline(finding.replace("$", r"\$"))
             if drawn is not bound:
                 st.info("The picture is computed from the counts of the table: only the curator sees it.")
         _page_about(shown)
