@@ -97,7 +97,7 @@ def test_a_click_counts_while_a_board_requests_its_stops(visit, delay_ms: float)
 def test_a_room_sees_the_sentence_and_the_board_and_keys_turn_the_steps(visit, size: str) -> None:
     steps = STORIES["epsilon"].steps
     screen = opened(visit, "epsilon", viewport=SCREENS[size])
-    press(screen, "Show")
+    press(screen, "Skip the guess")
     press(screen, "Present")
     expect(screen.page).to_have_url(re.compile("present=1"))
     expect(banner(screen).locator("p").first).to_have_text(steps[0].say)
@@ -109,7 +109,7 @@ def test_a_room_sees_the_sentence_and_the_board_and_keys_turn_the_steps(visit, s
     body.press("ArrowRight")
     expect(banner(screen)).to_contain_text(steps[2].say)
     screen.settle()
-    press(screen, "Show")
+    press(screen, "Skip the guess")
     screen.settle()
     board(screen).get_by_role("slider").press("ArrowRight")  # of a slider, keys move the slider
     expect(board(screen).locator("h2")).to_contain_text("ε = 0.13:")
@@ -124,7 +124,7 @@ def test_a_room_sees_the_sentence_and_the_board_and_keys_turn_the_steps(visit, s
 
 def test_the_theme_is_switched_in_a_presentation_and_the_step_stays(visit) -> None:
     screen = opened(visit, "epsilon")
-    press(screen, "Show")
+    press(screen, "Skip the guess")
     press(screen, "Present")
     text = board(screen).locator(".xtick text").first
     light = text.evaluate("node => node.style.fill")

@@ -167,7 +167,7 @@ def _take(place: tuple[str, int]) -> None:
     if given := str(st.session_state.get(_key(place)) or ""):
         _guesses()[place] = _Guessed(given)
     else:
-        st.toast("Type a guess first, or skip it.")
+        st.session_state["story.without_guess"] = place
 
 
 def _skip(place: tuple[str, int]) -> None:
@@ -186,6 +186,8 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
         if place not in guesses:
             st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
             st.button("Skip the guess", key="story.skip", on_click=_skip, args=(place,))
+            if st.session_state.get("story.without_guess") == place:
+                st.markdown(":red[Type a guess first, or skip it.]", width="content")
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
