@@ -111,7 +111,7 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     here = inputs.near(epsilon)
     if not here:
         raise InputError("No mechanism can be used with this network and these settings.")
-    figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error of a probability")
+    figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
     place = GRID[nearest_place(GRID, epsilon)]

@@ -22,7 +22,7 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
         traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
     shown = [curve.y for curve in curves]
     low, high = float(min(map(np.nanmin, shown))), float(max(map(np.nanmax, shown)))
-    axis = titled("mean squared error, scaled units²", automargin=True, exponentformat="none", range=[0, 1.06 * high])
+    axis = titled("mean squared error", automargin=True, exponentformat="none", range=[0, 1.06 * high])
     mark = _mark(marked, (low, high))
     return figure_of([*traces, mark], x=_precision_axis(precisions), y=axis, height=420)
 
