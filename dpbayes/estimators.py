@@ -158,7 +158,7 @@ class DPBayesNetClassifier(_Classifier):
         graph: Arrows between names, as the text "age -> class" or as pairs (parent, child), or None for an adaptive
             release, which chooses the graph and measures its tables. Features without names are x0, x1, ... A given
             graph must be chosen without the records.
-        target: The name of the class in the graph.
+        target: The name of the class in the graph. It is the target of an adaptive release.
         bounds: As for `DPNaiveBayes`, like all that follow.
         bins: The number of equal bins of a feature, or a sequence with one number for each feature.
         columns: Declarations of the features.
@@ -368,7 +368,7 @@ def _exact(name: str, value: Any) -> Fraction:
 def _adaptive(model: Any, table: Dataset) -> _Fitted:
     epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     draws = OpenDPDraws() if model.random_state is None else SimulatedDraws(_generator(model))
-    release = drawn_release(plan_for(epsilon, delta), table, draws)
+    release = drawn_release(plan_for(epsilon, delta, table.names[0]), table, draws)
     return _Fitted(release.network, release.probabilities, release.guarantee)
 
 

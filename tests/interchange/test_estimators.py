@@ -70,6 +70,16 @@ def test_a_release_classifies_and_states_its_guarantee(place: int, seed: int | N
         assert model.document_ is None
 
 
+def test_the_class_is_the_target_of_an_adaptive_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpbayes import estimators
+
+    plans: list[Any] = []
+    drawn = estimators.drawn_release
+    monkeypatch.setattr(estimators, "drawn_release", lambda plan, *rest: plans.append(plan) or drawn(plan, *rest))
+    fitted(NAMES.index("adaptive"), random_state=1, target="ill")
+    assert [plan.target for plan in plans] == ["ill"]
+
+
 @pytest.mark.parametrize("place", range(len(NAMES)), ids=NAMES)
 def test_class_probabilities_are_those_of_a_query(place: int) -> None:
     model = fitted(place, random_state=2)
