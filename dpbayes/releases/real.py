@@ -333,7 +333,7 @@ def release_adaptive(  # noqa: PLR0913 - who calls it sets each by name
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
         delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
-        target: A column to predict from the others, whose tables are then more accurate. The name is public.
+        target: A column to predict from the others; a part of the budget finds what it depends on. The name is public.
         ledger: The file of the ledger.
         dataset: The name of the dataset in the ledger.
         again: Whether an earlier release of the same request is sampled and charged again.

@@ -196,14 +196,6 @@ def with_share_of_a_later_stage(content: dict) -> None:
     step["prices"] = [price - price // 5 for price in step["prices"]]
 
 
-def with_other_candidates(content: dict) -> None:
-    of_stage(content, "forest")["candidates"] -= 1
-
-
-def with_pair_not_taken(content: dict) -> None:
-    of_stage(content, "forest")["taken"] = False
-
-
 def with_closed_cycle(content: dict) -> None:
     """A parent is chosen that is connected to its child already."""
     of_stage(content, "parents")["pair"] = of_stage(content, "forest")["pair"]
@@ -227,8 +219,6 @@ def with_another_sentence(content: dict) -> None:
 CHANGES = [
     (with_larger_prices, {"measure", "steps"}),
     (with_share_of_a_later_stage, {"steps"}),
-    (with_other_candidates, {"steps"}),
-    (with_pair_not_taken, {"steps"}),
     (with_closed_cycle, {"steps"}),
     (with_shorter_forest, {"steps"}),
     (with_cheaper_choice, {"steps"}),

@@ -8,13 +8,14 @@ by at most `SENSITIVITY`, and the score of "nothing" by 0: see docs/proofs.md.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 
 import numpy as np
 
 from dpbayes.base.amounts import Amount, Rho
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.draws import Draws, choice_scale
-from dpbayes.mechanisms.adaptive.plan import PARTNERS, AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.elimination import elimination_plan
 from dpbayes.model.pair_marginals import clique_cells
@@ -33,8 +34,8 @@ _BLOCK = 1 << 14
 
 _FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 25, 1.0, -3.0
 """The score of "nothing" among k candidates is scale * (ln k + c): the largest noise of k scores is about scale * ln k.
-In the forest, c is 2 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a pair in vain
-rather than none."""
+In the forest, c is 2 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a table in
+vain rather than none."""
 
 HOPELESS = 1.0
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
@@ -79,16 +80,14 @@ def pair_scores(counts: IntArray, expected: FloatArray, starts: IntArray) -> Int
 
 @dataclass(frozen=True)
 class PairChoice:
-    """A choice as it is released, in a stage "forest" or "parents": two columns, (parent, child), None for "nothing".
+    """A choice as it is released, in a stage "forest", "parents" or "target": two columns, None for "nothing".
 
-    The pair `is_taken` unless the model would become too large.
+    In "parents" they are (parent, child). In "target" they get a family with the target; one column is stated twice.
     """
 
     stage: str
     pair: tuple[int, int] | None
-    candidates: int
     cost: Amount
-    is_taken: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,25 +115,8 @@ def drawn_by_scores(scores: IntArray, draws: Draws) -> Choose:
     return choose
 
 
-def chosen_partners(target: int, allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
-    """Yield the choices of allowed pairs (d, d) of a target, until "nothing" is selected; none that are hopeless."""
-    is_free = allowed[target].copy()
-    for _ in range(PARTNERS):
-        others = np.flatnonzero(is_free)
-        among = _hopeful(np.full_like(others, target), others, cost, _MARGIN_OF_TARGET, n)
-        if among is None:
-            return
-        pair = choose(among)
-        yield PairChoice("forest", pair, len(others), cost)
-        if pair is None:
-            return
-        is_free[pair[1]] = False
-
-
-def chosen_forest(
-    allowed: BoolArray, choose: Choose, *, n: int, cost: Amount, pairs: Sequence[tuple[int, int]] = ()
-) -> Iterator[PairChoice]:
-    """Yield the choices of allowed pairs (d, d), after earlier `pairs`: a tree selects one of its pairs with others.
+def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -> Iterator[PairChoice]:
+    """Yield the choices of allowed pairs (d, d): a tree selects one of its pairs with others.
 
     The next tree is an open one of the fewest columns, so that no column that is in a pair chooses before one that is
     in none. Each tree is open until it selects "nothing" or has no candidate. There are no choices if the stage is
@@ -142,11 +124,9 @@ def chosen_forest(
     """
     columns, nothings = len(allowed), 0
     margin = 2 * min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
-    if not allowed.any() or _is_hopeless(_score_of_nothing(columns, cost, margin), n):
+    if not allowed.any() or _score_of_nothing(columns, cost, margin) > HOPELESS * UNIT * n:
         return
     tree, is_open = np.arange(columns), np.ones(columns, dtype=bool)
-    for one, other in pairs:
-        tree[tree == tree[other]] = tree[one]
     for before in range(columns - 1):
         others = allowed & (tree[:, None] != tree)
         places = np.flatnonzero(is_open & others.any(axis=1))
@@ -156,7 +136,7 @@ def chosen_forest(
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
         first, second = np.nonzero(others & (tree == own)[:, None])
         pair = choose(Candidates(first, second, _score_of_nothing(len(first), cost, margin), cost))
-        yield PairChoice("forest", pair, len(first), cost)
+        yield PairChoice("forest", pair, cost)
         if pair is None:
             nothings += 1
             is_open[tree == own] = False
@@ -166,19 +146,23 @@ def chosen_forest(
 
 
 def _hopeful(first: IntArray, second: IntArray, cost: Amount, margin: float, n: int) -> Candidates | None:
-    """Return the candidates of a choice, or None if there are none or the choice would be hopeless."""
-    if not first.size or _is_hopeless(least := _score_of_nothing(len(first), cost, margin), n):
+    """Return the candidates of a choice; None if there are none, or the score of "nothing" is too large (public)."""
+    if not first.size or (least := _score_of_nothing(len(first), cost, margin)) > HOPELESS * UNIT * n:
         return None
     return Candidates(first, second, least, cost)
 
 
-def _is_hopeless(least: int, n: int) -> bool:
-    """Return whether the score of "nothing" is so large that a stage is omitted; it uses public values only."""
-    return least > HOPELESS * UNIT * n
-
-
 def _score_of_nothing(candidates: int, cost: Amount, margin: float) -> int:
     return round(float(choice_scale(SENSITIVITY, cost)) * (math.log(candidates) + margin))
+
+
+def _noise(cost: Amount, tables: int, squares: FloatArray) -> IntArray:
+    """Return the expected L1 error of tables in 1/U, of which so many share a cost.
+
+    `squares` are the numbers of a table times its cells, and times the share of a residual's variance at a rho.
+    """
+    variance = tables / float(cost.value) if isinstance(cost, Rho) else 8 * (tables / float(cost)) ** 2
+    return np.rint(np.minimum(_KEPT * UNIT * np.sqrt(2 / math.pi * variance * squares), 2.0**61)).astype(np.int64)
 
 
 def noise_of_columns(variances: FloatArray, cards: IntArray) -> IntArray:
@@ -205,44 +189,32 @@ def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False)
 class GrowingGraph:
-    """A graph of column places to which parents are added, and the arrows that can be added.
-
-    `reaches` (d, d) states whether a path leads from one column to another, and `refused` (d, d) which arrows (parent,
-    child) made the cliques too large.
-    """
+    """A graph of column places to which parents are added: `reaches` (d, d) states which paths it has."""
 
     parents: tuple[tuple[int, ...], ...]
     cards: IntArray
     reaches: BoolArray
-    refused: BoolArray
 
     @classmethod
     def of(cls, parents: Sequence[tuple[int, ...]], cards: IntArray) -> "GrowingGraph":
         """Return the graph with these parents of every column."""
-        columns = len(cards)
-        graph = cls(((),) * columns, cards, np.eye(columns, dtype=bool), np.zeros((columns, columns), dtype=bool))
-        for child, own in enumerate(parents):
-            for parent in own:
-                graph = graph.with_parent(parent, child)
-        return graph
+        graph = cls(((),) * len(cards), cards, np.eye(len(cards), dtype=bool))
+        return graph._grown([(parent, child) for child, own in enumerate(parents) for parent in own])
 
-    def with_parent(self, parent: int, child: int) -> "GrowingGraph":
-        """Return the graph with one more arrow: what reaches the parent reaches all that the child reaches."""
-        parents = list(self.parents)
-        parents[child] = (*parents[child], parent)
-        reaches = self.reaches | np.outer(self.reaches[:, parent], self.reaches[child])
+    def _grown(self, arrows: Sequence[tuple[int, int]]) -> "GrowingGraph":
+        """Return the graph with more arrows: what reaches a parent reaches all that its child reaches."""
+        parents, reaches = list(self.parents), self.reaches
+        for parent, child in arrows:
+            parents[child] = (*parents[child], parent)
+            reaches = reaches | np.outer(reaches[:, parent], reaches[child])
         return replace(self, parents=tuple(parents), reaches=reaches)
 
-    def taking(self, parent: int, child: int) -> tuple["GrowingGraph", bool]:
-        """Return the graph after a selected arrow, and whether it was added: only if pair marginals remain exact."""
-        grown = self.with_parent(parent, child)
+    def with_arrows(self, arrows: Sequence[tuple[int, int]]) -> "GrowingGraph":
+        """Return the graph after selected arrows, which are added only if pair marginals remain exact."""
+        grown = self._grown(arrows)
         families = [(*own, node) for node, own in enumerate(grown.parents)]
         most = min(MOST_CLIQUE, _MOST_CARRIED // int(self.cards.sum()))
-        if clique_cells(elimination_plan(families), self.cards) <= most:
-            return grown, True
-        refused = self.refused.copy()
-        refused[parent, child] = True
-        return replace(self, refused=refused), False
+        return grown if clique_cells(elimination_plan(families), self.cards) <= most else self
 
     def candidates(self, *, most_parents: int, noise: IntArray, n: int) -> BoolArray:
         """Return whether a column may become a parent of another, in n records with this noise: (parent, child)."""
@@ -254,22 +226,26 @@ class GrowingGraph:
         for child, own in enumerate(self.parents):
             adjacent[list(own), child] = True
         varied = np.outer(self.cards > 1, self.cards > 1)  # an arrow at a column of one state adds no number
-        return np.asarray(small & varied & ~full & ~self.reaches.T & ~adjacent & ~self.refused)
+        return np.asarray(small & varied & ~full & ~self.reaches.T & ~adjacent)
 
     def noise(self, cost: Amount) -> IntArray:
-        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child).
-
-        All columns' tables share the cost. The variance is that of a residual, or of a cell at an epsilon.
-        """
-        tables = len(self.cards)
+        """Return the expected L1 error of every family with one more parent, in units of 1/U: (parent, child)."""
         numbers, cells = (np.multiply.outer(own, self._family_products(own)) for own in (self.cards - 1, self.cards))
-        if isinstance(cost, Rho):
-            share = 1 - 1 / self.cards
-            variance = tables * np.multiply.outer(share, self._family_products(share)) / float(cost.value)
-        else:
-            variance = np.full(cells.shape, 2 * (2 * tables / float(cost)) ** 2)
-        error = np.sqrt(2 / math.pi * variance * numbers * cells)
-        return np.rint(np.minimum(_KEPT * UNIT * error, 2.0**61)).astype(np.int64)
+        share = 1 - 1 / self.cards if isinstance(cost, Rho) else np.ones(len(self.cards))
+        return _noise(cost, len(share), np.multiply.outer(share, self._family_products(share)) * numbers * cells)
+
+    def noise_with(self, target: int, cost: Amount) -> IntArray:
+        """Return the expected L1 error of the tables of two columns with a target, or of one with it: (d, d)."""
+        pairs = np.where(np.eye(len(self.cards), dtype=bool), self.cards, np.multiply.outer(self.cards, self.cards))
+        return _noise(cost, len(self.cards), (self.cards[target] * pairs.astype(np.float64)) ** 2)
+
+    def arrows(self, wanted: Sequence[int], most_parents: int) -> list[tuple[int, int]]:
+        """Return the arrows (parent, child) that put columns into one family: that of the first that can be a child."""
+        for child in wanted:
+            new = [j for j in dict.fromkeys(wanted) if j != child and j not in self.parents[child]]
+            if new and len(new) + len(self.parents[child]) <= most_parents and not self.reaches[child, new].any():
+                return [(parent, child) for parent in new]
+        return []
 
     def _family_products(self, factors: AnyArray) -> AnyArray:
         """Return the product of the factors (d,) of every column and its parents: (d,)."""
@@ -296,8 +272,18 @@ def chosen_parents(
         if among is None:
             return
         pair = choose(among)
-        graph, is_taken = graph.taking(*pair) if pair else (graph, True)
-        yield graph, PairChoice("parents", pair, len(among.first), among.cost, is_taken)
+        graph = graph.with_arrows([pair] if pair else [])
+        yield graph, PairChoice("parents", pair, among.cost)
         if pair is None:
             return
-        is_open[pair[1]] = not is_taken
+        is_open[pair[1]] = False
+
+
+def open_families(graph: GrowingGraph, plan: AdaptivePlan, target: int, *, n: int) -> Candidates | None:
+    """Return the pairs of columns that can get a family with a target; None if the choice is hopeless."""
+    others = [j for j in np.flatnonzero(graph.cards > 1).tolist() if j != target]
+    is_small = graph.noise_with(target, plan.of_tables) < HOPELESS * UNIT * n
+    each = (pair for pair in combinations_with_replacement(others, 2) if is_small[pair])
+    pairs = [pair for pair in each if graph.arrows((target, *pair), plan.most_parents)]
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    return _hopeful(first, second, plan.target_cost, _MARGIN_OF_TARGET, n)

@@ -30,9 +30,6 @@ _TRIES = 24
 _CLOSE = Fraction(999, 1000)
 """The search ends at a level that uses this share of the limit."""
 
-_OF_TARGET = 2.0
-"""The factor for the precision of tables with the target."""
-
 _SINGLE, _SINGLE_OF_MANY = 3.0, 0.7
 """The factor for the precision of single columns, because every pair of columns depends on them: the second number is
 in units of the root of the number of columns."""
@@ -147,8 +144,8 @@ def charged(network: Network, prices: IntArray, unit: int) -> Fraction:
 # The prices of a stage
 
 
-def wanted_precisions(network: Network, target: str = "") -> FloatArray:
-    """Return the wanted 1/s_A (M,) up to a common factor, larger for sets with the target, if any."""
+def wanted_precisions(network: Network) -> FloatArray:
+    """Return the wanted 1/s_A (M,) up to a common factor."""
     residuals = network.residuals
     values = residuals.cell_values(np.ones(len(network.names)))
     has_numbers = residuals.shares > 0
@@ -157,8 +154,6 @@ def wanted_precisions(network: Network, target: str = "") -> FloatArray:
     nodes = np.array([member.bit_count() for member in network.closure.members])
     wanted[nodes == 1] *= max(_SINGLE, _SINGLE_OF_MANY * math.sqrt(len(network.names)))
     wanted[0] = 0.0
-    if target:
-        wanted[[member >> network.index(target) & 1 == 1 for member in network.closure.members]] *= _OF_TARGET
     return wanted
 
 

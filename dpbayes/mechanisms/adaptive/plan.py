@@ -11,9 +11,6 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
 
-PARTNERS = 4
-"""The most pairs that a target selects before the other columns."""
-
 _MOST_ROUNDS = 128
 """The largest number of rounds that add parents."""
 
@@ -40,8 +37,8 @@ class AdaptivePlan:
             measurement.
         batches: How often parents are chosen and measured.
         most_parents: The largest number of parents of a node.
-        target: The name of a column that will be predicted from the others. Half of the share of the forest is for its
-            own pairs, and tables with it are measured more precisely. "" for none.
+        target: The name of a column that will be predicted from the others. Half of the share of the parents is for
+            the choice of its tables with one or two others. "" for none.
 
     Raises:
         InputError: A number is outside its range, or no rho gives this epsilon and a delta above 0.
@@ -115,12 +112,7 @@ class AdaptivePlan:
 
     def forest_cost(self, columns: int) -> Amount:
         """Return the cost of every choice of a pair by a tree."""
-        share = self._grown(self.forest, columns) / (2 if self.target else 1)
-        return amount_in(self.measure, share * self.total / max(columns - 1, 1))
-
-    def partner_cost(self, columns: int) -> Amount:
-        """Return the cost of every choice of a pair by the target."""
-        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / (2 * PARTNERS))
+        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / max(columns - 1, 1))
 
     def rounds(self, columns: int) -> int:
         """Return the most choices of parents in a batch."""
@@ -128,7 +120,13 @@ class AdaptivePlan:
 
     def parent_cost(self, columns: int) -> Amount:
         """Return the cost of every choice of a parent."""
-        return amount_in(self.measure, self.parents * self.total / (self.rounds(columns) * self.batches))
+        share = self.parents / (2 if self.target else 1)
+        return amount_in(self.measure, share * self.total / (self.rounds(columns) * self.batches))
+
+    @property
+    def target_cost(self) -> Amount:
+        """The cost of the choice of a table with the target in every batch."""
+        return amount_in(self.measure, self.parents * self.total / (2 * self.batches))
 
 
 def plan_for(epsilon: float | Fraction | str, delta: float | Fraction | str, target: str = "") -> AdaptivePlan:

@@ -1,11 +1,10 @@
 """The stages of an adaptive release, all within one rho or pure epsilon: docs/proofs.md has the proof."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from itertools import chain
 from typing import Union
 
 import numpy as np
@@ -21,9 +20,9 @@ from dpbayes.mechanisms.adaptive.choices import (
     PairChoice,
     chosen_forest,
     chosen_parents,
-    chosen_partners,
     drawn_by_scores,
     noise_of_columns,
+    open_families,
     open_pairs,
     pair_counts,
     pair_scores,
@@ -38,7 +37,7 @@ from dpbayes.mechanisms.adaptive.measured import (
     table_prices,
     wanted_precisions,
 )
-from dpbayes.mechanisms.adaptive.plan import PARTNERS, AdaptivePlan
+from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -117,12 +116,12 @@ _Source = Union["_Curator", "_Released"]
 
 @dataclass(frozen=True, eq=False)
 class _Curator:
-    """A source of steps that sees the records: the table, its pair counts, the draws, and the name of the target."""
+    """A source of steps that sees the records: the plan, the table, its pair counts, and the draws."""
 
+    plan: AdaptivePlan
     data: Dataset
     counts: IntArray
     draws: Draws
-    target: str
 
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
         """Return the course after measuring a network so that all measurements together cost at most the limit."""
@@ -130,25 +129,29 @@ class _Curator:
         if isinstance(before, MeasuredTables):
             prices = table_prices(before, limit)
         else:
-            prices = new_prices(before, wanted_precisions(before.network, self.target), limit)
+            prices = new_prices(before, wanted_precisions(before.network), limit)
         integers = before.noisy(self.data, prices, self.draws)
         return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
 
-    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
-        """Return how pairs are chosen in a stage.
-
-        `expected` returns what was released of all pairs of states (R, R), and the noise to expect (d, d).
-        """
-        model, noise = expected()
-        scores = pair_scores(self.counts, self.data.n * model, state_starts(self.data))
+    def choosing(self, stage: str, measured: Measured, graph: GrowingGraph) -> Choose:
+        """Return how pairs are chosen in a stage, by how far their counts are from what was measured."""
+        models, noise = _expected(stage, self.plan, measured, graph)
+        counts, starts = self._of_target() if stage == "target" else [self.counts], state_starts(self.data)
+        scores = sum(pair_scores(own, self.data.n * model, starts) for own, model in zip(counts, models, strict=True))
         return drawn_by_scores(scores - noise, self.draws)
+
+    def _of_target(self) -> Iterator[IntArray]:
+        """Yield the pair counts of the records in every state of the target."""
+        column = self.data.select([self.plan.target])
+        for state in range(len(column.states[0])):
+            yield pair_counts(replace(self.data, codes=self.data.codes[column.codes[:, 0] == state]))
 
 
 def carried_out(plan: AdaptivePlan, data: Dataset, draws: Draws) -> Process:
     """Carry out all stages. Errors: InputError for a table without records, and for sizes above a limit."""
     require_feasible(data.states, data.n)
     columns = Network(data.names, data.states, ((),) * len(data.names))
-    process = course(plan, Process.start(plan, columns, data.n), _Curator(data, pair_counts(data), draws, plan.target))
+    process = course(plan, Process.start(plan, columns, data.n), _Curator(plan, data, pair_counts(data), draws))
     if process.cost > plan.total:
         raise AssertionError("the steps cost more than the budget")
     return process
@@ -163,6 +166,8 @@ def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
     process = source.measured("columns", process, ((),) * columns, plan.columns_limit(columns))
     process, graph = _with_forest(plan, process, source)
     is_last = not plan.delta and open_pairs(graph, plan, np.ones(columns, dtype=bool), n=n) is None
+    if plan.target:
+        is_last &= open_families(graph, plan, process.measured.network.index(plan.target), n=n) is None
     limit = plan.total - process.choices if is_last else plan.pairs * plan.total
     process = source.measured("pairs", process, graph.parents, limit)
     return process if is_last else _with_parents(plan, process, graph, source)
@@ -170,7 +175,7 @@ def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
 
 def most_steps(plan: AdaptivePlan, columns: int) -> int:
     """Return the most choices and measurements of a release."""
-    return columns + 2 + PARTNERS + plan.batches * (plan.rounds(columns) + 1)
+    return columns + 2 + plan.batches * (plan.rounds(columns) + 2)
 
 
 def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
@@ -186,22 +191,11 @@ def require_feasible(domains: Sequence[Sequence[str]], n: int) -> None:
 
 def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple[Process, GrowingGraph]:
     measured, cards = process.measured, process.measured.network.cards
-
     alone = GrowingGraph.of(((),) * len(cards), cards)
-    noise = alone.noise(plan.of_tables)
-
-    def expected() -> tuple[FloatArray, IntArray]:
-        margins = column_distributions(measured)
-        return np.outer(margins, margins), noise + noise_of_columns(measured.variances[1:], cards)
-
+    choose = source.choosing("forest", measured, alone)
+    allowed = alone.candidates(most_parents=1, noise=alone.noise(plan.of_tables), n=measured.n)
     pairs: list[tuple[int, int]] = []
-    choose = source.choosing("forest", expected)
-    allowed = alone.candidates(most_parents=1, noise=noise, n=measured.n)
-    forest = chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards)), pairs=pairs)
-    if plan.target:  # the forest begins after the last choice of the target
-        target, cost = measured.network.index(plan.target), plan.partner_cost(len(cards))
-        forest = chain(chosen_partners(target, allowed, choose, n=measured.n, cost=cost), forest)
-    for chosen in forest:
+    for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
         process = process.after(chosen)
         pairs += [chosen.pair] if chosen.pair else []
     return process, GrowingGraph.of(rooted(pairs, len(cards)), cards)
@@ -212,10 +206,12 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, sou
     start = plan.pairs * plan.total
     for batch in range(plan.batches):
         before, is_last = graph, batch == plan.batches - 1
-        choose = source.choosing("parents", partial(_expected_by_model, plan, process.measured, graph))
+        if plan.target:
+            process, graph = _aimed(plan, process, graph, source)
+        choose = source.choosing("parents", process.measured, graph)
         for grown, chosen in chosen_parents(graph, plan, choose, n=process.measured.n):
             graph, process = grown, process.after(chosen)
-            is_last |= chosen.pair is None
+            is_last |= chosen.pair is None and not plan.target
         is_last |= graph.parents == before.parents
         left = plan.total - process.choices
         limit = left if is_last else start + (left - start) * Fraction(batch + 1, plan.batches)
@@ -225,8 +221,40 @@ def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, sou
     return process
 
 
-def _expected_by_model(plan: AdaptivePlan, measured: Measured, graph: GrowingGraph) -> tuple[FloatArray, IntArray]:
-    return pair_marginals(measured.network, model_probabilities(measured)), graph.noise(plan.of_tables)
+def _aimed(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: _Source) -> tuple[Process, GrowingGraph]:
+    """Choose one or two columns whose table with the target is far from the model, and put them into one family."""
+    measured, target = process.measured, process.measured.network.index(plan.target)
+    among = open_families(graph, plan, target, n=measured.n)
+    if among is None:
+        return process, graph
+    pair = source.choosing("target", measured, graph)(among)
+    arrows = graph.arrows((target, *pair), plan.most_parents) if pair else []
+    return process.after(PairChoice("target", pair, among.cost)), graph.with_arrows(arrows)
+
+
+def _expected(
+    stage: str, plan: AdaptivePlan, measured: Measured, graph: GrowingGraph
+) -> tuple[Iterable[FloatArray], IntArray]:
+    """Return the released distributions of all pairs of states (R, R), and the noise to expect in 1/U (d, d).
+
+    For the target there is one array for each of its states.
+    """
+    if stage == "forest":
+        margins, noise = column_distributions(measured), noise_of_columns(measured.variances[1:], graph.cards)
+        return [np.outer(margins, margins)], graph.noise(plan.of_tables) + noise
+    network, probabilities = measured.network, model_probabilities(measured)
+    if stage == "parents":
+        return [pair_marginals(network, probabilities)], graph.noise(plan.of_tables)
+    target = network.index(plan.target)
+    return by_state(network, probabilities, target), graph.noise_with(target, plan.of_tables)
+
+
+def by_state(network: Network, probabilities: FloatArray, node: int) -> Iterator[FloatArray]:
+    """Yield P(x_i = a, x_j = b, a node in a state) of all pairs of states (R, R), for every state of the node."""
+    for state in range(network.cards[node]):
+        own = probabilities.copy()
+        network.table(own, node)[..., np.arange(network.cards[node]) != state] = 0
+        yield pair_marginals(network, own)
 
 
 def _network(columns: Network, parents: Sequence[tuple[int, ...]]) -> Network:
@@ -246,13 +274,10 @@ def require_course(plan: AdaptivePlan, start: Process, events: Iterable[Event]) 
     The released results determine which step comes next, its candidates and its cost. This cannot find out whether the
     choices were made from certain records.
     """
-    stated = tuple(events)
-    released = _Released(deque(stated))
-    process = course(plan, start, released)
+    released = _Released(deque(events))
+    course(plan, start, released)
     if released.rest:
         raise InputError("There are more steps than the plan allows.")
-    if process.events != stated:
-        raise InputError('A choice has the wrong value of "taken".')
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,19 +297,15 @@ class _Released:
             raise InputError(f'The measurement of "{stage}" costs more than the plan gives this stage.')
         return after
 
-    def choosing(self, stage: str, expected: Callable[[], tuple[FloatArray, IntArray]]) -> Choose:
-        return lambda among: self._chosen(stage, among)
+    def choosing(self, stage: str, measured: Measured, graph: GrowingGraph) -> Choose:
+        return partial(self._chosen, stage)
 
     def _chosen(self, stage: str, among: Candidates) -> tuple[int, int] | None:
-        chosen, candidates = self._next(stage), len(among.first)
+        chosen = self._next(stage)
         if not isinstance(chosen, PairChoice):
             raise InputError(_ORDER)
         if chosen.cost != among.cost:
             raise InputError("The cost of a choice differs from its cost in the plan.")
-        if chosen.candidates != candidates:
-            raise InputError(
-                f"A choice states {chosen.candidates:,} candidates, but the earlier steps leave {candidates:,}."
-            )
         pair = chosen.pair
         if pair is not None and not np.any((among.first == pair[0]) & (among.second == pair[1])):
             raise InputError("A chosen pair of columns was not among the candidates.")

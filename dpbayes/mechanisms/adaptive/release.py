@@ -138,7 +138,7 @@ def simulate_adaptive(
         table: The table, with public domains.
         epsilon: The epsilon of the guarantee; a float means the decimal that it is written as.
         delta: The delta of the guarantee; 0 for pure privacy, whose error is larger.
-        target: A column to predict from the others, whose tables are then more accurate.
+        target: A column to predict from the others; a part of the budget finds what it depends on.
         rng: A generator or a seed.
 
     Returns:

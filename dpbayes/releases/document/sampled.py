@@ -225,7 +225,7 @@ Sampled = SampledTables | SampledSteps
 
 # A step of an adaptive release
 
-_CHOICE = {"stage": str, "pair": [int], "candidates": int, "taken": bool}
+_CHOICE = {"stage": str, "pair": [int]}
 _MEASUREMENT = {"stage": str, "parents": [[int]], "prices": [int], "integers": [int]}
 
 
@@ -240,9 +240,7 @@ def _step(event: Event) -> dict[str, object]:
     return {
         "stage": event.stage,
         "pair": list(event.pair or ()),
-        "candidates": event.candidates,
         measure_of(event.cost).value: fraction_text(number_of(event.cost)),
-        "taken": event.is_taken,
     }
 
 
@@ -273,4 +271,4 @@ def _choice(step: Mapping[str, Any], columns: int, plan: AdaptivePlan) -> PairCh
     if not 0 < cost <= plan.total:
         raise InputError(f"The {measure.value} of a choice must be above 0 and at most {amount_text(plan.total)}.")
     chosen = (pair[0], pair[1]) if pair else None
-    return PairChoice(step["stage"], chosen, step["candidates"], amount_in(measure, cost), step["taken"])
+    return PairChoice(step["stage"], chosen, amount_in(measure, cost))

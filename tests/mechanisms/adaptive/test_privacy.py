@@ -15,8 +15,8 @@ from dpbayes.mechanisms.adaptive import process
 from dpbayes.mechanisms.adaptive.choices import (
     SENSITIVITY,
     UNIT,
+    PairChoice,
     chosen_forest,
-    chosen_partners,
     drawn_by_scores,
     pair_counts,
     pair_scores,
@@ -24,14 +24,17 @@ from dpbayes.mechanisms.adaptive.choices import (
 )
 from dpbayes.mechanisms.adaptive.draws import choice_scale
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
-from dpbayes.mechanisms.adaptive.process import carried_out
+from dpbayes.mechanisms.adaptive.process import by_state, carried_out
 from dpbayes.model.dataset import Dataset
+from dpbayes.model.network import Network
+from dpbayes.model.query import joint_probabilities
 from tests.conftest import thorough
 from tests.mechanisms.adaptive.scripted import Scripted, every_path, measured_cost, renyi
+from tests.strategies import random_networks
 
 PLAN = AdaptivePlan(epsilon=Fraction(4), delta=Fraction(1, 1000), batches=2, most_parents=2)
 SHORT = replace(PLAN, batches=1, most_parents=1)
-AIMED = replace(SHORT, target="v1")
+AIMED = replace(SHORT, most_parents=2, target="v1")
 pytestmark = pytest.mark.usefixtures("_no_stage_is_left_out")
 
 CARDS = [(2, 2), (3, 2), (2, 2, 2)]
@@ -112,14 +115,37 @@ def test_the_loss_of_a_choice_has_the_range_of_its_rho() -> None:
     assert any(width > allowed for width in ranges_of_loss(scale / 2.1)), "a scale that is too small fails"
 
 
-def test_columns_in_no_pair_select_before_trees_and_a_target_selects_several() -> None:
-    allowed, cost = ~np.eye(4, dtype=bool), Rho(Fraction(1, 50))
-    draws = Scripted()
-    choose = drawn_by_scores(np.zeros((4, 4), dtype=int), draws)
-    forest = [chosen.pair for chosen in chosen_forest(allowed, choose, n=100_000, cost=cost, pairs=[(3, 1)])]
-    assert forest == [(0, 1), (2, 0)]
-    partners = [chosen.pair for chosen in chosen_partners(1, allowed, choose, n=100_000, cost=cost)]
-    assert partners == [(1, 0), (1, 2), (1, 3)]
+def test_columns_in_no_pair_select_before_trees() -> None:
+    choose = drawn_by_scores(np.zeros((4, 4), dtype=int), Scripted())
+    forest = chosen_forest(~np.eye(4, dtype=bool), choose, n=100_000, cost=Rho(Fraction(1, 50)))
+    assert [chosen.pair for chosen in forest] == [(0, 1), (2, 0), (3, 0)]
+
+
+def test_one_record_changes_the_score_of_a_table_with_the_target_by_at_most_the_sensitivity() -> None:
+    """From the choice of a release whose measurements do not depend on the records."""
+    changes = []
+    for pair in neighbours((2, 2, 2), 3)[::3]:
+        scripts = [Scripted(), Scripted()]
+        steps = [carried_out(AIMED, table, own).events for table, own in zip(pair, scripts, strict=True)]
+        choices = [[event.stage for event in own if isinstance(event, PairChoice)] for own in steps]
+        at = choices[0].index("target")
+        changes.append(np.abs(scripts[0].options[at] - scripts[1].options[at]))
+    assert 0.9 * SENSITIVITY < np.max(changes) <= SENSITIVITY
+    assert not np.any(np.array(changes)[:, -1])
+
+
+@pytest.mark.parametrize("network", random_networks(4, most_nodes=4, states=(2, 3)))
+def test_what_is_expected_of_a_target_is_its_exact_table_with_two_columns(network: Network) -> None:
+    rng, starts = np.random.default_rng(6), np.concatenate(([0], np.cumsum(network.cards)))
+    cpts = rng.random(network.cell_count)
+    cpts /= network.over_cells(network.row_sums(cpts))
+    for node, i, j in product(range(len(network.names)), repeat=3):
+        if len({node, i, j}) == 3:
+            own = [
+                pairs[starts[i] : starts[i + 1], starts[j] : starts[j + 1]] for pairs in by_state(network, cpts, node)
+            ]
+            (expected,) = joint_probabilities(network, cpts[None], (node, i, j))
+            np.testing.assert_allclose(np.ravel(own), expected[0], atol=1e-14)
 
 
 # A whole release

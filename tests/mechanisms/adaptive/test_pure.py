@@ -26,6 +26,7 @@ from tests.mechanisms.adaptive.test_privacy import CARDS, neighbours
 
 PLAN = replace(plan_for(Fraction(4), Fraction(0)), most_parents=2, batches=2)
 SHORT = replace(PLAN, batches=1, most_parents=1)
+AIMED = replace(PLAN, batches=1, target="v1")
 CERTAINTY = 1e-9
 
 
@@ -52,7 +53,11 @@ def largest_loss(plan: AdaptivePlan, pair: tuple[Dataset, Dataset], seed: int = 
 
 @pytest.mark.usefixtures("_no_stage_is_left_out")
 @pytest.mark.parametrize(
-    ("plan", "cards"), thorough([(PLAN, (2, 2)), (PLAN, (3, 2)), (SHORT, (2, 2, 2))], sample=[(PLAN, (2, 2))])
+    ("plan", "cards"),
+    thorough(
+        [(PLAN, (2, 2)), (AIMED, (2, 2)), (PLAN, (3, 2)), (SHORT, (2, 2, 2)), (AIMED, (2, 2, 2))],
+        sample=[(PLAN, (2, 2)), (AIMED, (2, 2))],
+    ),
 )
 def test_no_output_of_the_whole_process_is_more_than_exp_epsilon_as_likely(
     plan: AdaptivePlan, cards: tuple[int, ...]

@@ -362,9 +362,7 @@ def one_more_parent(events: tuple) -> tuple:
     ("forged", "reason"),
     [
         (lambda events: with_choice(events, cost=Rho(Fraction(1, 10**6))), "cost of a choice"),
-        (lambda events: with_choice(events, candidates=3), "states 3 candidates"),
         (lambda events: with_choice(events, pair=(0, 0)), "not among the candidates"),
-        (lambda events: with_choice(events, is_taken=False), "taken"),
         (lambda events: with_measurement(events, parents=one_more_parent(events)), "not the one that was chosen"),
         (lambda events: with_measurement(events, stage="families"), "order"),
         (lambda events: (*events, events[-1]), "more steps"),
