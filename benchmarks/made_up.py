@@ -1,55 +1,131 @@
 """Adaptive releases of made-up networks on which no setting was chosen: `python -m benchmarks.made_up`.
 
-For every network of the seeds 200 to 239 and every epsilon (at delta = 1e-5): the mean total variation of all tables of
-two columns between the released model and the records, that of the columns alone at the whole budget, how many pairs of
-the graph that are arrows of the network, and the AUC of the target for held-out records under the released model, with
-and without `target`. Results are stored in `made_up.jsonl`, one release per line. A version has the name that --version
-gives it. "main" is the version of 686520d7, which has no target.
+Two measurements at delta = 1e-5, with all seeds in `made_up.jsonl`, a setting or a target per line:
+
+- `--settings FIRST STOP`: random settings of 3 to 300 columns, 300 to 20,000 records and six values of epsilon; a part
+  has independent columns. Ten releases beside ten of the columns alone at the whole budget: the mean total variation of
+  all tables of two columns between the released model and the records, the released arrows, and how many of them are
+  pairs of the network.
+- `--targets FIRST STOP`: networks whose last column a logistic regression predicts with an AUC above 0.6. Two releases
+  with `target` and two or three without: the AUC for held-out records of a regression that learns from synthetic
+  records, that of the released model, and the error of pairs.
+- `--xor`: the same of a column that is the XOR of two of eight others, in four tables each, with eight per cent errors.
+
+Without an option, it prints what docs/utility.md states.
 """
 
 import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from benchmarks.utility_tables import Split, made_up, made_up_network
+from benchmarks.own import columns_alone
+from benchmarks.utility_tables import Split, made_up, skewed_cpts
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
-from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
+from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.adaptive.reading import Measured, model_probabilities
+from dpbayes.mechanisms.adaptive.reading import model_probabilities
+from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
+from dpbayes.model.synthetic import even_records, sample_dataset
 
 RESULTS = Path(__file__).with_name("made_up.jsonl")
-SEEDS, EPSILONS = range(200, 240), (0.1, 1.0, 10.0)
+EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 
 
-def pair_error(split: Split, network: Network, probabilities: FloatArray) -> float:
+def pair_error(data: Dataset, network: Network, probabilities: FloatArray) -> float:
     """Return the mean total variation of all pairs of columns between a model and the records."""
     starts = np.concatenate(([0], np.cumsum(network.cards)[:-1]))
-    states = [np.eye(card)[split.train.codes[:, j]] for j, card in enumerate(network.cards)]
-    has_state = np.concatenate(states, axis=1)
-    away = np.abs(pair_marginals(network, probabilities) - has_state.T @ has_state / split.train.n)
+    has_state = np.concatenate(
+        [np.eye(card, dtype=np.float32)[data.codes[:, j]] for j, card in enumerate(network.cards)], axis=1
+    )
+    away = np.abs(pair_marginals(network, probabilities) - has_state.T @ has_state / data.n)
     sums = np.add.reduceat(np.add.reduceat(away, starts, axis=0), starts, axis=1) / 2
     return float(sums[np.triu_indices(len(starts), 1)].mean())
 
 
-def auc(split: Split, network: Network, probabilities: FloatArray) -> float:
-    """Return the AUC of P(target | all other columns) under a model, on the held-out records."""
+# Settings
+
+
+def setting(seed: int) -> tuple[str, float, Network, Dataset]:
+    """Return the kind of a random setting, its epsilon, its network and its records."""
+    rng = np.random.default_rng(5000 + seed)
+    kind = ("network", "network", "tree", "tree", "independent")[int(rng.choice(5))]
+    columns = int(np.exp(rng.uniform(np.log(3), np.log(301))))
+    n = int(np.exp(rng.uniform(np.log(300), np.log(20_000))))
+    epsilon = float(rng.choice(EPSILONS))
+    cards = rng.choice([2, 2, 2, 3, 4, 5, 8], size=columns).tolist()
+    names = tuple(f"v{j}" for j in range(columns))
+    parents: list[tuple[str, ...]] = []
+    for j in range(columns):
+        if kind == "network":
+            most = min(j, int(rng.choice([0, 1, 1, 2, 2, 3])))
+            near = np.arange(max(0, j - 6), j)
+            parents.append(tuple(names[k] for k in sorted(rng.permutation(near)[:most])))
+        else:
+            parents.append((names[int(rng.integers(j))],) if kind == "tree" and j else ())
+    network = Network(names, tuple(tuple(f"s{k}" for k in range(card)) for card in cards), tuple(parents))
+    data = sample_dataset(network, skewed_cpts(network, rng), n, np.random.default_rng(seed))
+    return kind, epsilon, network, data
+
+
+def against_columns(seed: int, releases: int = 10) -> dict[str, Any]:
+    """Return the errors of releases of a setting, and those of the columns alone."""
+    kind, epsilon, network, data = setting(seed)
+    plan, true = plan_for(epsilon, 1e-5), {frozenset(edge) for edge in network.edges}
+    error, alone, arrows, right = [], [], 0, 0
+    for k in range(releases):
+        measured = carried_out(plan, data, SimulatedDraws(np.random.default_rng([seed, k]))).measured
+        error.append(pair_error(data, measured.network, model_probabilities(measured)))
+        own = columns_alone(data, plan, np.random.default_rng([seed, k, 1]))
+        alone.append(pair_error(data, own.network, model_probabilities(own)))
+        arrows += len(measured.network.edges)
+        right += len(true & {frozenset(edge) for edge in measured.network.edges})
+    row: dict[str, Any] = {"seed": seed, "kind": kind, "columns": len(network.names), "n": data.n, "epsilon": epsilon}
+    return row | {"error": rounded(error), "alone": rounded(alone), "arrows": arrows, "right": right}
+
+
+# Targets
+
+
+def scores(split: Split, codes: IntArray) -> FloatArray:
+    """Return the log-odds of a logistic regression, with a ridge of 1, that learns from some records."""
+    cards, target = [len(states) for states in split.train.states], split.train.names.index(split.target)
+
+    def features(codes: IntArray) -> FloatArray:
+        own = [np.eye(card)[codes[:, j]][:, 1:] for j, card in enumerate(cards) if j != target]
+        return np.concatenate([np.ones((len(codes), 1)), *own], axis=1)
+
+    design, truth = features(codes), codes[:, target]
+    weights = np.zeros(design.shape[1])
+    for _ in range(25):
+        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        curvature = (design * (chance * (1 - chance))[:, None]).T @ design + np.eye(len(weights))
+        weights = weights - np.linalg.solve(curvature, design.T @ (chance - truth) + weights)
+    return np.asarray(features(split.test.codes) @ weights)
+
+
+def model_scores(split: Split, network: Network, probabilities: FloatArray) -> FloatArray:
+    """Return the log-odds of the target given all other columns under a model, for the held-out records."""
     target, codes = network.index(split.target), split.test.codes.astype(np.int64)
-    if len(set(codes[:, target].tolist())) < 2:
-        return float("nan")
-    truth = codes[:, target] == 1
     odds = np.zeros(len(codes))
     for state, sign in ((0, -1), (1, 1)):
         codes[:, target] = state
         odds += sign * log_probabilities(network, probabilities, codes)
+    return odds
+
+
+def auc(split: Split, odds: FloatArray) -> float:
+    """Return the AUC of log-odds of the target, for the held-out records."""
+    truth = split.test.codes[:, split.test.names.index(split.target)] == 1
+    if truth.all() or not truth.any():
+        return float("nan")
     places = rankdata(odds)[truth].sum() - truth.sum() * (truth.sum() + 1) / 2
     return float(places / (truth.sum() * (~truth).sum()))
 
@@ -63,70 +139,100 @@ def log_probabilities(network: Network, probabilities: FloatArray, codes: IntArr
     return total
 
 
-def columns_alone(split: Split, plan: AdaptivePlan, rng: np.random.Generator) -> Measured:
-    """Return the columns measured at the whole budget."""
-    network = Network(split.train.names, split.train.states, ((),) * len(split.train.names))
-    nothing = MeasuredResiduals.nothing(network, split.train.n, int((1 << 42) / plan.rho))
-    prices = new_prices(nothing, wanted_precisions(network), plan.rho)
-    return nothing.with_results(prices, nothing.noisy(split.train, prices, SimulatedDraws(rng)))
+def aimed(seed: int, epsilon: float, releases: int = 2) -> dict[str, Any] | None:
+    """Return AUC and errors without and with the target; None where the records themselves predict it badly."""
+    split = made_up(seed)
+    if not auc(split, scores(split, split.train.codes)) > 0.6:
+        return None
+    row: dict[str, Any] = {"seed": seed, "epsilon": epsilon}
+    for name, target in (("without", ""), ("with", split.target)):
+        own = [predicted(split, epsilon, target, [seed, k]) for k in range(releases)]
+        row[name] = rounded(np.mean(own, axis=0).tolist())
+    return row
 
 
-def errors(seed: int, epsilon: float) -> dict[str, float]:
-    """Return the numbers of one release, and of one with a target if this version has targets."""
-    split, plan = made_up(seed), plan_for(epsilon, 1e-5)
-    true = {frozenset(edge) for edge in made_up_network(seed)[0].edges}
-    measured = carried_out(plan, split.train, SimulatedDraws(np.random.default_rng(seed))).measured
-    alone = columns_alone(split, plan, np.random.default_rng(seed))
-    network, probabilities = measured.network, model_probabilities(measured)
-    right = len(true & {frozenset(edge) for edge in network.edges})
-    numbers = {
-        "error": pair_error(split, network, probabilities),
-        "columns": pair_error(split, alone.network, model_probabilities(alone)),
-        "arrows": len(network.edges),
-        "right": right,
-        "true": len(true),
-        "auc": auc(split, network, probabilities),
-    }
-    if "target" in {own.name for own in fields(plan)}:
-        aimed = replace(plan, target=split.target)
-        measured = carried_out(aimed, split.train, SimulatedDraws(np.random.default_rng(seed))).measured
-        model = measured.network, model_probabilities(measured)
-        numbers |= {"target error": pair_error(split, *model), "target auc": auc(split, *model)}
-    return numbers
+def predicted(split: Split, epsilon: float, target: str, seed: list[int]) -> tuple[float, float, float]:
+    """Return the AUC of a regression and of the model, and the error of pairs, of one release."""
+    rng = np.random.default_rng(seed)
+    measured = carried_out(plan_for(epsilon, 1e-5, target), split.train, SimulatedDraws(rng)).measured
+    model = measured.network, model_probabilities(measured)
+    regression = auc(split, scores(split, even_records(*model, 20_000, rng).codes))
+    return regression, auc(split, model_scores(split, *model)), pair_error(split.train, *model)
 
 
-def as_rows() -> Iterator[str]:
-    """Yield a table of Markdown: means over all networks, with standard errors of those of the errors."""
-    rows = [json.loads(line) for line in RESULTS.read_text().splitlines()]
-    yield "| version | ε | 2-way | of columns only | better, worse | arrows right of released | AUC | with a target |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    for version in dict.fromkeys(row["version"] for row in rows):
-        for epsilon in EPSILONS:
-            own = [row["numbers"] for row in rows if (row["version"], row["epsilon"]) == (version, epsilon)]
-            values = {name: np.array([numbers[name] for numbers in own]) for name in own[0]}
-            ratio = values["error"] / values["columns"]
-            spread = ratio.std(ddof=1) / len(own) ** 0.5
-            aimed = f"{np.nanmean(values['target auc']):.2f}" if "target auc" in values else ""
-            yield (
-                f"| {version} | {epsilon:g} | {values['error'].mean():.4f} | {ratio.mean():.2f} ± {spread:.2f} | "
-                f"{(ratio < 0.98).sum()}, {(ratio > 1.02).sum()} | "
-                f"{values['right'].sum():.0f} of {values['arrows'].sum():.0f} | "
-                f"{np.nanmean(values['auc']):.2f} | {aimed} |"
-            )
+def xor(n: int, epsilon: float, tables: int = 4) -> dict[str, Any]:
+    """Return the AUC of the model for a column that is the XOR of two others, without and with the target."""
+    splits = [Split(_xor_table(n, seed), _xor_table(4000, 100 + seed), "v0") for seed in range(tables)]
+    own = [[predicted(split, epsilon, target, [7, k])[1] for target in ("", "v0")] for k, split in enumerate(splits)]
+    without, aim = np.mean(own, axis=0)
+    return {"n": n, "epsilon": epsilon, "xor": rounded([without, aim])}
+
+
+def _xor_table(n: int, seed: int) -> Dataset:
+    rng, cards = np.random.default_rng(seed), (2, 4, 3, 2, 2, 5, 3, 2, 2)
+    codes = np.stack([rng.integers(0, card, n) for card in cards], axis=1)
+    codes[:, 0] = (codes[:, 3] ^ codes[:, 4]) ^ (rng.random(n) < 0.08)
+    names = tuple(f"v{j}" for j in range(len(cards)))
+    return Dataset(names, tuple(tuple(f"s{k}" for k in range(card)) for card in cards), codes)
+
+
+# What was measured
+
+
+def rounded(values: list[float]) -> list[float]:
+    """Return numbers with five significant digits."""
+    return [float(f"{value:.5g}") for value in values]
+
+
+def stored(part: str) -> list[dict[str, Any]]:
+    """Return the stored rows that have a part: "alone" for settings, "with" for targets, "xor"."""
+    return [row for line in RESULTS.read_text().splitlines() if part in (row := json.loads(line))]
+
+
+def spread(values: FloatArray) -> str:
+    """Return a mean with its standard error."""
+    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
+
+
+def findings() -> Iterator[str]:
+    """Yield what docs/utility.md states of made-up networks, in its words."""
+    rows = stored("alone")
+    error, alone = (np.array([row[name] for row in rows]) for name in ("error", "alone"))
+    away = error.mean(axis=1) - alone.mean(axis=1)
+    sure = 2 * np.sqrt((error.var(axis=1, ddof=1) + alone.var(axis=1, ddof=1)) / error.shape[1])
+    yield (
+        f"In {len(rows)} settings, the error is by more than two standard errors smaller than that of the columns "
+        f"alone in {(away < -sure).sum()}, and larger in {(away > sure).sum()}; the mean ratio is "
+        f"{spread(error.mean(axis=1) / alone.mean(axis=1))}."
+    )
+    for epsilon in dict.fromkeys(row["epsilon"] for row in stored("with")):
+        own = [row for row in stored("with") if row["epsilon"] == epsilon]
+        without, aim = (np.array([row[name] for row in own]) for name in ("without", "with"))
+        yield (
+            f"At ε = {epsilon:g}, the AUC of {len(own)} targets is {spread(aim[:, 0])} instead of "
+            f"{spread(without[:, 0])}, and the error of all pairs {spread(aim[:, 2] / without[:, 2])} times as large."
+        )
+    for row in stored("xor"):
+        yield (
+            f"From {row['n']:,} records at ε = {row['epsilon']:g}, the model predicts the XOR of two of eight columns "
+            f"with an AUC of {row['xor'][1]:.2f} instead of {row['xor'][0]:.2f}."
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.made_up", description=__doc__)
-    parser.add_argument("--version", help="measure this version and store its results under this name")
+    parser.add_argument("--settings", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these settings")
+    parser.add_argument("--targets", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these targets")
+    parser.add_argument("--xor", action="store_true", help="measure XOR tables")
     args = parser.parse_args()
-    if args.version:
-        with RESULTS.open("a") as file:
-            for seed in SEEDS:
-                for epsilon in EPSILONS:
-                    numbers = {name: float(f"{value:.5g}") for name, value in errors(seed, epsilon).items()}
-                    row = {"version": args.version, "seed": seed, "epsilon": epsilon, "numbers": numbers}
-                    file.write(json.dumps(row) + "\n")
-    print("\n".join(as_rows()))
+    rows = (against_columns(seed) for seed in range(*(args.settings or (0, 0))))
+    aims = (aimed(seed, epsilon) for seed in range(*(args.targets or (0, 0))) for epsilon in (0.1, 1.0))
+    with RESULTS.open("a") as file:
+        for row in (*rows, *aims, *(xor(n, epsilon) for n, epsilon in ((1000, 1.0), (5000, 0.1)) if args.xor)):
+            if row:
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+    print("\n".join(findings()))
 
 
 if __name__ == "__main__":
