@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from dpbayes.base.validation import InputError
-from dpbayes.base.zcdp import zcdp_epsilon, zcdp_rho
+from dpbayes.base.zcdp import zcdp_rho
 
 _PLACES = 10**12
 """A pure release's rho is rounded up to twelve places, so that sums stay short."""
@@ -62,10 +62,6 @@ class EpsilonDelta:
         if not largest:
             raise InputError("No rho implies this (epsilon, delta). Choose a larger epsilon or a larger delta.")
         return Fraction(largest.quantize(Decimal(1).scaleb(largest.adjusted() - 5), ROUND_DOWN))
-
-    def follows_from(self, rho: Fraction) -> bool:
-        """Return whether a rho implies it, by the conversion of `zcdp_epsilon`."""
-        return zcdp_epsilon(float(rho), delta=float(self.delta)) <= self.epsilon
 
 
 Amount = Fraction | Rho

@@ -20,6 +20,7 @@ from dpbayes.base.amounts import (
 )
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
+from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import Releasable, releasable
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import Process, require_feasible
@@ -101,7 +102,7 @@ class ReleaseRequest:
             for name, value in vars(stated).items():
                 checked(name, value)
             loss = loss or stated.rho
-            if not stated.follows_from(loss):
+            if zcdp_epsilon(float(loss), delta=float(stated.delta)) > stated.epsilon:
                 raise InputError("The stated epsilon and delta do not follow from the stated rho. State a smaller rho.")
         return {measure.value: checked(measure.value, loss)}
 
