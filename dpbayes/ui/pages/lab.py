@@ -145,7 +145,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
         epsilons=GRID,
         methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=_drawn(chosen)),
-        training=_training(chosen),
+        training=min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen)),
         repeats=options.repeats,
         prior=chosen.settings.prior,
         noise=noise,
@@ -173,10 +173,6 @@ def _usual_training(chosen: Chosen) -> int:
 def _most_training(chosen: Chosen) -> int:
     """Return how many records can train: of a table all except one, which is predicted."""
     return max(1, chosen.dataset.n - 1) if _scene(chosen) is Scene.TABLE else int(TRAINING.high)
-
-
-def _training(chosen: Chosen) -> int:
-    return min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen))
 
 
 def _table(chosen: Chosen, net: Network) -> Dataset:
