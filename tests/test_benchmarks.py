@@ -163,8 +163,8 @@ def test_the_document_of_utility_has_the_means_of_all_stored_results():
 
 def test_the_document_of_utility_states_what_was_found():
     document = " ".join((utility.ROOT / "docs" / "utility.md").read_text().split())
-    found = [*utility.findings(utility.stored()), *made_up.findings()]
-    assert [sentence for sentence in found if sentence not in document] == []
+    stated = [*utility.findings(utility.stored()), *made_up.findings()]
+    assert [sentence for sentence in stated if sentence not in document] == []
 
 
 def test_made_up_settings_and_targets_are_measured():
