@@ -65,6 +65,7 @@ def test_the_tools_of_a_table_come_on_a_telephone_when_the_table_is_touched(visi
     screen = visit(address, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
     table = screen.main.get_by_test_id("stDataFrame").first
     table.scroll_into_view_if_needed()
+    screen.settle()  # a touch before the page is complete loses the focus
     tools = screen.main.get_by_test_id("stElementToolbar").first
     expect(tools).to_be_hidden()
     table.locator(".dvn-scroller").first.tap(position={"x": 180, "y": 100})
