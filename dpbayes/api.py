@@ -1,6 +1,6 @@
 """What a curator and a recipient need: the names of `import dpbayes as dp`, which check the types of arguments."""
 
-from dataclasses import is_dataclass as _is_dataclass
+from inspect import isfunction as _isfunction
 
 from dpbayes.audit.adaptive import AdaptiveAudit as AdaptiveAudit
 from dpbayes.audit.adaptive import audit_adaptive as audit_adaptive
@@ -75,5 +75,5 @@ from dpbayes.sources.table import Table as Table
 audit_report = _audit
 
 for _name, _value in [*globals().items()]:
-    if not _name.startswith("_") and callable(_value) and (_is_dataclass(_value) or not isinstance(_value, type)):
+    if not _name.startswith("_") and _isfunction(_value):  # classes are checked where they are defined
         globals()[_name] = _checked(_value)

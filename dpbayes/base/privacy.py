@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dpbayes.base.references import Reference
 from dpbayes.base.text import numeral
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, type_checked
 from dpbayes.base.zcdp import rho_of_pure, zcdp_epsilon
 
 
@@ -17,6 +17,7 @@ class Neighbours(enum.Enum):
     REPLACE_ONE = "tables of the same public size n that differ in one record"
 
 
+@type_checked
 @dataclass(frozen=True)
 class Guarantee:
     """(epsilon, delta)-differential privacy for the stated neighbours. [Zhang16] Definition 1.

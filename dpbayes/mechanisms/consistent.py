@@ -8,12 +8,14 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, nine_of_ten
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
 from dpbayes.mechanisms.release import ReleasedPosterior
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class ConsistentLaplace(LaplaceUpdates):
     """Counts + Lap(2|I|/epsilon) in every cell, then the nearest tables of n records that agree on shared nodes.

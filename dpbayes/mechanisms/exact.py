@@ -7,11 +7,13 @@ import numpy as np
 
 from dpbayes.base.looks import EXACT
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.counts import Counts
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class Exact(OfCounts):
     """Release the exact posterior, without noise and without a guarantee. Use it only as a baseline.

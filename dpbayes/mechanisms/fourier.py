@@ -11,6 +11,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
@@ -33,6 +34,7 @@ INCREMENT = Parameter(
 )
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class LaplaceFourier(AdditiveNoise):
     """Add Laplace noise to the Walsh coefficients of N_I, lift the first one, rebuild every family's table.

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 from dpbayes.base.looks import CYAN
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
@@ -16,6 +17,7 @@ from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class GaussianUpdates(AdditiveNoise):
     """Z = counts + N(0, s^2) in every cell, s = sqrt(2|I|)/mu. [Balle18] Theorem 8, [Canonne20] for whole numbers.

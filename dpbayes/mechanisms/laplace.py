@@ -10,6 +10,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
 from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
@@ -19,6 +20,7 @@ from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class LaplaceUpdates(AdditiveNoise):
     """Z = clip(counts + Lap(2|I|/epsilon), 0, n) in every cell. [Zhang16] Algorithm 1, Lemma 1, Corollary 1.

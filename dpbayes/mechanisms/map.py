@@ -19,6 +19,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity
 from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
@@ -71,6 +72,7 @@ class MapEstimate:
         return MapEstimate(self.network, self.places[releases], self.cells)
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class MapExponential(OfCounts):
     """P[g] ~ prior(g) exp(epsilon u(g) / (2 Delta)), where u is a posterior mass. [Zhang16] Algorithm 3.

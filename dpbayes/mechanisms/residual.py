@@ -13,7 +13,7 @@ from dpbayes.base.looks import SLATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import (
     NINE_OF_TEN,
@@ -34,6 +34,7 @@ from dpbayes.model.residual_design import NoiseDesign, gaussian_at
 from dpbayes.posteriors.noise_model import NoiseModel
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class GaussianResiduals(AdditiveNoise):
     """Add N(0, s_A) to the residual t_A of every set A of nodes within a family, then rebuild the tables. [Xiao23].

@@ -12,7 +12,7 @@ from dpbayes.base.looks import PURPLE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex, numeral
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import SampledCpts
@@ -22,6 +22,7 @@ from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 DRAWS = draws_of("CPTs")
 
 
+@type_checked
 @dataclass(frozen=True, kw_only=True)
 class PosteriorSampler(OfCounts):
     """N samples of all CPTs from the posterior under a trimmed prior. [Zhang16] Appendix C.2, [Dimitrakakis14] Alg. 1.

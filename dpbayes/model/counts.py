@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, Codes, IntArray
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, type_checked
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 
@@ -25,6 +25,7 @@ MOST_PLANES = 512
 """Families with more cells than this are counted by index instead: one plane per cell would cost more."""
 
 
+@type_checked
 @dataclass(frozen=True, eq=False)
 class Counts:
     """The number of records in every CPT cell, and n. A mechanism uses no other data.

@@ -15,6 +15,7 @@ from dpbayes.base.validation import InputError, brief, distinct_names, type_chec
 from dpbayes.model.network import MAX_STATES
 
 
+@type_checked
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """n records over named columns with public domains, as small-integer codes.

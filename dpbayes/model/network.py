@@ -14,7 +14,7 @@ from dpbayes.base.libraries import nx
 from dpbayes.base.memo import Memo
 from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.base.validation import InputError, brief, distinct_names, type_checked
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import LargestSum, Plan, elimination_plan
 from dpbayes.model.residual_design import NoiseDesign, best_gaussian, charge_tables
@@ -30,6 +30,7 @@ BINARY = ("no", "yes")
 _AFFIRMATIVE = ("yes", "true", "y", "1", "present")
 
 
+@type_checked
 @dataclass(frozen=True)
 class Network:
     """A validated directed acyclic graph (I, pi) over named categorical nodes. [Zhang16] Section 2.1.

@@ -13,6 +13,7 @@ from dpbayes.model.network import Network, statement
 from dpbayes.model.query import agreeing, place_of, places_of, query, relevant
 
 
+@type_checked
 @dataclass(frozen=True)
 class Question:
     """P(target = state | evidence) of the next record; this is a cell if the evidence is a state of every parent.

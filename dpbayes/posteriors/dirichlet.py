@@ -95,6 +95,7 @@ class AnsweringPosterior(ABC):
     ) -> QueryAnswer: ...
 
 
+@type_checked
 @dataclass(frozen=True, eq=False)
 class Dirichlets(AnsweringPosterior):
     """Dirichlet(alpha) for every CPT row of a network, as a prior or a posterior.

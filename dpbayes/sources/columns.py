@@ -11,7 +11,7 @@ import numpy as np
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import many, shortest
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names, finite_number
+from dpbayes.base.validation import InputError, brief, distinct_names, finite_number, type_checked
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import MAX_STATES
 
@@ -32,6 +32,7 @@ def _domain(column: "Column") -> tuple[str, ...]:
     return (*column.states, column.missing)
 
 
+@type_checked
 @dataclass(frozen=True)
 class Categories:
     """A column whose values are its states, or are gathered in groups, its states.
