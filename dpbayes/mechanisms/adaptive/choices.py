@@ -283,7 +283,7 @@ def open_families(graph: GrowingGraph, plan: AdaptivePlan, target: int, *, n: in
     """Return the pairs of columns that can get a family with a target; None if the choice is hopeless."""
     others = [j for j in np.flatnonzero(graph.cards > 1).tolist() if j != target]
     is_small = graph.noise_with(target, plan.of_tables) < HOPELESS * UNIT * n
-    each = (pair for pair in combinations_with_replacement(others, 2) if is_small[pair])
-    pairs = [pair for pair in each if graph.arrows((target, *pair), plan.most_parents)]
+    small = (pair for pair in combinations_with_replacement(others, 2) if is_small[pair])
+    pairs = [pair for pair in small if graph.arrows((target, *pair), plan.most_parents)]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return _hopeful(first, second, plan.target_cost, _MARGIN_OF_TARGET, n)
