@@ -39,14 +39,23 @@ CLEAR, SEEN = 3.0, 0.01
 """A difference is clear if it is so many standard errors from zero, and this share of the error."""
 
 
+@dataclass(frozen=True, eq=False)
 class _Arrows:
-    """The drawn graph, and the same columns without arrows, over the same tables with the same noise."""
+    """The drawn graph, and the same columns without arrows, over the same tables with the same noise.
+
+    Attributes:
+        network: The graph that is drawn over columns of the table.
+        prior: The rule of the prior.
+        seed: The seed of the simulation.
+        last: The arrow that was drawn or deleted last, which a sentence is about.
+        proposes: Whether arrows to add are searched, in the records of the curator's table.
+    """
 
     network: Network
     prior: PriorRule
     seed: int
     last: Arrow | None
-    proposes: bool = True
+    proposes: bool
 
     @property
     def compared(self) -> PairComparison:
@@ -75,22 +84,14 @@ class PublicArrows(_Arrows):
     Attributes:
         source: The network of the public probabilities.
         probabilities: Its CPTs (K,).
-        network: The graph that is drawn over columns of the source.
         n: Records of a table.
         origin: What the probabilities are, in a sentence: "the published probabilities of Asia".
-        prior: The rule of the prior.
-        seed: The seed of the simulation.
-        last: The arrow that was drawn or deleted last, which a sentence is about.
     """
 
     source: Network
     probabilities: FloatArray
-    network: Network
     n: int
     origin: str
-    prior: PriorRule = PriorRule()
-    seed: int = 1
-    last: Arrow | None = None
 
     @cached_property
     def compared(self) -> PairComparison:
@@ -107,23 +108,9 @@ class PublicArrows(_Arrows):
 
 @dataclass(frozen=True, eq=False)
 class CuratorArrows(_Arrows):
-    """What the curator's board is computed from: the table.
-
-    Attributes:
-        table: The records.
-        network: The graph that is drawn over columns of the table.
-        prior: The rule of the prior.
-        seed: The seed of the simulation.
-        last: The arrow that was drawn or deleted last, which a sentence is about.
-        proposes: Whether arrows to add are searched in the records.
-    """
+    """What the curator's board is computed from: the records of `table`."""
 
     table: Dataset
-    network: Network
-    prior: PriorRule = PriorRule()
-    seed: int = 1
-    last: Arrow | None = None
-    proposes: bool = False
 
     @cached_property
     def compared(self) -> PairComparison:

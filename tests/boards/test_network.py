@@ -18,12 +18,14 @@ from dpbayes.boards.network import (
     whole_gain,
 )
 from dpbayes.experiments.arrows import ArrowErrors, Change
+from dpbayes.posteriors.prior_rules import PriorRule
 from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_over
 
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
-PUBLIC = PublicArrows(ASIA, CPTS, ASIA, 1_000, "the published probabilities of Asia")
-TABLE = CuratorArrows(dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3)), ASIA)
+PUBLIC = PublicArrows(ASIA, PriorRule(), 1, None, True, ASIA, CPTS, 1_000, "the published probabilities of Asia")
+RECORDS = dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3))
+TABLE = CuratorArrows(ASIA, PriorRule(), 1, None, False, RECORDS)
 
 
 def test_the_picture_has_the_numbers_of_the_study():
@@ -170,7 +172,7 @@ def test_all_stops_fit_into_a_small_block_and_a_large_network_has_fewer():
     assert len(board.block()) < 100_000
     sachs, cpts = load_named("sachs")
     assert sachs.cell_count > MOST_CELLS
-    view = arrow_worth(PublicArrows(sachs, cpts, sachs, 1_000, "the published probabilities of Sachs"))
+    view = arrow_worth(replace(PUBLIC, network=sachs, source=sachs, probabilities=cpts))
     slider = view.with_frames({}, "2.5").slider
     assert slider is not None
     assert slider.stops == ("0.01", "0.1", "1", "2.5", "10", "100")
@@ -179,7 +181,7 @@ def test_all_stops_fit_into_a_small_block_and_a_large_network_has_fewer():
 def test_a_name_with_markup_stays_text():
     names = ["<b>a</b>", "c"]
     network = dp.Network.from_edges(names, [("<b>a</b>", "c")])
-    frame = arrow_worth(PublicArrows(network, np.array([0.5, 0.5, 0.9, 0.1, 0.1, 0.9]), network, 1_000, "x")).frames_at(
-        "1"
-    )[0]
+    probabilities = np.array([0.5, 0.5, 0.9, 0.1, 0.1, 0.9])
+    public = replace(PUBLIC, network=network, source=network, probabilities=probabilities)
+    frame = arrow_worth(public).frames_at("1")[0]
     assert "<" not in frame.figures["worth"].layout["yaxis"]["ticktext"][0]

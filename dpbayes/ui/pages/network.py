@@ -256,16 +256,15 @@ def _worth(chosen: Chosen) -> None:
 def arrow_view(chosen: Chosen) -> View:
     """Return the board: from public probabilities where there are some, else from the table, for the curator only."""
     network, source = chosen.network, chosen.public_source
-    prior, seed, facts = chosen.settings.prior, chosen.seed, {"table": chosen.data_title}
-    last = drawings().last_arrow
+    facts, proposes = {"table": chosen.data_title}, source is not None or _proposes()
+    shared = network, chosen.settings.prior, chosen.seed, drawings().last_arrow, proposes
     if source is not None:
-        public = PublicArrows(*source, network, _records(chosen), _origin(chosen), prior, seed, last)
-        return arrow_worth(public).stating(facts)
+        return arrow_worth(PublicArrows(*shared, *source, _records(chosen), _origin(chosen))).stating(facts)
     if not chosen.is_curator:
         raise InputError(WITHOUT_RECORDS)
     table = chosen.dataset
     _ = chosen.counts  # refuses a node that is no column
-    return arrow_worth(CuratorArrows(table, network, prior, seed, last, _proposes())).stating(facts)
+    return arrow_worth(CuratorArrows(*shared, table)).stating(facts)
 
 
 def _proposes() -> bool:
@@ -275,9 +274,9 @@ def _proposes() -> bool:
 def python_of(chosen: Chosen) -> str:
     """Return the code that computes the numbers of the board. Errors: InputError for a drawing that is no network."""
     if chosen.public_source is None:
-        kind, records, values = "CuratorArrows", table_in_python(chosen), f"data, network, proposes={_proposes()}"
+        kind, records, values = "CuratorArrows", table_in_python(chosen), f"{_proposes()}, data"
     else:
-        kind, values = "PublicArrows", f"source, probabilities, network, {_records(chosen)}, 'public probabilities'"
+        kind, values = "PublicArrows", f"True, source, probabilities, {_records(chosen)}, 'public probabilities'"
         records = f"{public_source_in_python(chosen)}\nsource = network"
     return program(
         FACE,
@@ -285,7 +284,7 @@ def python_of(chosen: Chosen) -> str:
         records,
         network_in_python(chosen.network),
         value_in_python("prior", chosen.settings.prior),
-        f"view = arrow_worth({kind}({values}, prior=prior, seed={chosen.seed!r}, last={drawings().last_arrow!r}))",
+        f"view = arrow_worth({kind}(network, prior, {chosen.seed!r}, {drawings().last_arrow!r}, {values}))",
         f"print(view.frames_at({shortest(chosen.epsilon)!r})[0].numbers)",
     )
 
