@@ -20,7 +20,6 @@ POINTS = 17
 GRID = epsilon_grid(0.01, 100, points=POINTS)
 """The usual epsilons."""
 
-
 FEW = 50
 """Test records below which an accuracy is only rough."""
 
@@ -80,11 +79,9 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    title, panels = (
-        f"Accuracy of predicting {inputs.plan.target}",
-        (ACCURACY, LOSS, *([PROVED] * _is_as_stated(inputs.plan))),
-    )
-    board = Board("accuracy", title, panels, {}, "1", SLIDER, private=inputs.is_private)
+    title, panels = f"Accuracy of predicting {inputs.plan.target}", [ACCURACY, LOSS]
+    panels += [PROVED] * _is_as_stated(inputs.plan)
+    board = Board("accuracy", title, tuple(panels), {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 

@@ -51,6 +51,9 @@ REPEATS, TRAINING = 20, 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
+PROVED, STATED = Look("bound for naive", BOUND), Look("Zhang (2016)", BOUND, "dash", width=1.5)
+PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
+
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
@@ -167,7 +170,8 @@ class Pictures:
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        return figure, _signs_text(here, MODELLED if is_modelled else CLIPPED), value
+        reader = "who models the noise loses nothing" if is_modelled else "sets it to 0, which distorts answers"
+        return figure, _signs_text(here, f"A reader {reader}."), value
 
     # Predictions
 
@@ -215,16 +219,6 @@ class Pictures:
 
     def _rng(self, word: str) -> np.random.Generator:
         return stream(self.inputs.seed, "explore", word)
-
-
-PROVED, STATED = Look("bound for naive", BOUND), Look("Zhang (2016)", BOUND, "dash", width=1.5)
-
-
-PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
-
-
-MODELLED, CLIPPED = "A reader who models the noise loses nothing.", "A reader sets it to 0, which distorts answers."
-"""What a negative count means for the two readers."""
 
 
 def _signs_text(shares: Mapping[str, float], meaning: str) -> str:

@@ -215,10 +215,10 @@ class View:
         return self.with_frames({stop: self.frames_at(stop) for stop in stops}, value)
 
 
-def distinct_texts(first: float, *others: float, most: int) -> tuple[str, ...]:
-    """Return numbers in `most` digits, in more where the first would read as another; in six it may."""
+def distinct_texts(first: float, other: float, *, most: int) -> tuple[str, str]:
+    """Return two numbers in `most` digits, in more where they would read as equal; in six they may."""
     for count in range(most, 7):
-        texts = tuple(numeral(value, count) for value in (first, *others))
-        if all(text != texts[0] or value == first for text, value in zip(texts[1:], others, strict=True)):
+        texts = numeral(first, count), numeral(other, count)
+        if texts[0] != texts[1] or first == other:
             break
     return texts

@@ -83,8 +83,6 @@ ERRORS = Panel(
     help="The error of a probability is its distance from that of the exact posterior. A noise-aware reader accounts "
     "for the noise of a release; a naive reader takes noisy counts for exact ones.",
 )
-
-
 HERE = Panel(
     "here",
     "How large are the differences at this ε?",

@@ -105,23 +105,23 @@ def packed(values: Mapping[str, Any]) -> bytes:
         numbers. The same values always have the same block. The text is an object with the values and their `parts`:
         {"@": k} is part k, and {"$": [start, length]} an array.
     """
-    numbers, parts = _Numbers(), _Parts()
-    plain = _plain(values, numbers, parts) | {"parts": parts.all}
+    parts = _Parts()
+    plain = _plain(values, parts) | {"parts": [json.loads(part) for part in parts.texts]}
     text = json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + numbers.block
+    return len(text).to_bytes(4, "little") + text + b"".join(parts.arrays)
 
 
-def _plain(value: Any, numbers: "_Numbers", parts: "_Parts") -> Any:
+def _plain(value: Any, parts: "_Parts") -> Any:
     if isinstance(value, Figure):
-        figure = value.plain(numbers.add)
+        figure = value.plain(parts.add_array)
         layout = {name: parts.add(part) for name, part in figure["layout"].items()}
         traces = [{name: _part(value, parts) for name, value in trace.items()} for trace in figure["data"]]
         return parts.add({"data": [parts.add(trace) for trace in traces], "layout": layout})
     if isinstance(value, Mapping):
-        return {key: _plain(inner, numbers, parts) for key, inner in value.items()}
+        return {key: _plain(inner, parts) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(inner, numbers, parts) for inner in value]
+        return [_plain(inner, parts) for inner in value]
     return parts.add(value) if isinstance(value, str) and len(value) > SHORT else value
 
 
@@ -131,34 +131,20 @@ def _part(value: Any, parts: "_Parts") -> Any:
     return parts.add(value) if is_long else value
 
 
-class _Numbers:
-    def __init__(self) -> None:
-        self._places: dict[bytes, tuple[int, int]] = {}
-        self._size = 0
-
-    def add(self, numbers: FloatArray) -> dict[str, tuple[int, int]]:
-        """Return the place of an array: where it begins, and how many numbers it has."""
-        array = numbers.astype("<f4").tobytes()
-        if array not in self._places:
-            self._places[array] = self._size, len(numbers)
-            self._size += len(numbers)
-        return {"$": self._places[array]}
-
-    @property
-    def block(self) -> bytes:
-        """All arrays, in the order of their places."""
-        return b"".join(self._places)
-
-
 class _Parts:
+    """The parts of a block, as texts, and its arrays, by their places; equal ones occur once."""
+
     def __init__(self) -> None:
-        self._places: dict[str, int] = {}
-        self.all: list[Any] = []
+        self.texts: dict[str, int] = {}
+        self.arrays: dict[bytes, tuple[int, int]] = {}
+        self._size = 0
 
     def add(self, part: Any) -> dict[str, int]:
         """Return the place of a part."""
-        text = json.dumps(part, allow_nan=False)
-        if text not in self._places:
-            self._places[text] = len(self.all)
-            self.all.append(part)
-        return {"@": self._places[text]}
+        return {"@": self.texts.setdefault(json.dumps(part, allow_nan=False), len(self.texts))}
+
+    def add_array(self, numbers: FloatArray) -> dict[str, tuple[int, int]]:
+        """Return the place of an array: where it begins, and how many numbers it has."""
+        place = self.arrays.setdefault(numbers.astype("<f4").tobytes(), (self._size, len(numbers)))
+        self._size = max(self._size, sum(place))
+        return {"$": place}

@@ -29,7 +29,6 @@ from dpbayes.experiments.answers import (
     span_of,
 )
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
-from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.question import Question
@@ -113,9 +112,6 @@ ONE_SIDE = "The range misses the table’s answer: noise pulls answers from few 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
 
-MOST_FOLD = 1e6
-"""A factor of probabilities above which its size is not stated."""
-
 SLIDER = slider_of(
     "epsilon",
     EPSILON,
@@ -124,32 +120,20 @@ SLIDER = slider_of(
 )
 
 
-def explore_table(inputs: CuratorInputs) -> View:
+def explore_table(inputs: CuratorInputs, *, is_alone: bool = False) -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:
         inputs: The table's counts and the mechanism.
+        is_alone: Whether the large picture of the answer is shown alone.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
-    board = Board("explore", _title(inputs), panels, {}, "1", SLIDER, private=True)
-    pictures = Pictures(inputs)
-    return View(board, lambda stop: _frames(inputs, float(stop), pictures.at(float(stop))))
-
-
-def one_answer(inputs: CuratorInputs) -> View:
-    """Return the large picture of Explore alone: the answer in the table and in releases.
-
-    Args:
-        inputs: The table's counts and the mechanism.
-
-    Returns:
-        A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
-    """
-    board = Board("answer", _title(inputs), (POSTERIOR,), {}, "1", SLIDER, private=True)
-    return View(board, lambda stop: _frames(inputs, float(stop), ({}, {}, {})))
+    pictures = None if is_alone else Pictures(inputs)
+    board = Board("explore", _title(inputs), panels[:1] if is_alone else panels, {}, "1", SLIDER, private=True)
+    return View(board, lambda stop: _frames(inputs, float(stop), pictures))
 
 
 def explore_release(inputs: RecipientInputs) -> View:
@@ -201,7 +185,7 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     belief = belief_sentence(guarantee)
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
-    if guarantee.epsilon > math.log(MOST_FOLD):
+    if guarantee.epsilon > math.log(1e6):
         return belief, "One person’s record may change the probability of a result more than a million-fold."
     factor = numeral_above(math.exp(guarantee.epsilon))
     return belief, f"One person’s record changes the probability of any result at most {factor}-fold."
@@ -223,19 +207,15 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), numbers=numbers)
 
 
-Beside = tuple[Mapping[str, Figure], Mapping[str, str], Mapping[str, float]]
-"""Figures, captions and numbers of the pictures beside the large one."""
-
-
-def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Frame, ...]:
-    """Return the frames of the answer at an epsilon, with what the pictures beside it show."""
+def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) -> tuple[Frame, ...]:
+    """Return the frames of the answer at an epsilon, with the pictures beside it."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
     read = _answers(inputs, mechanism, drawn)
-    picture = _picture(inputs, read)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
+    picture = _picture(inputs, read, (low, high))
     error = float(np.abs(read.means - exact).mean())
-    figures, captions, others = beside
+    figures, captions, others = pictures.at(epsilon) if pictures else ({}, {}, {})
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
     headline, caption = _said(picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
@@ -255,11 +235,10 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Beside) -> tuple[Fram
     return tuple(map(frame, range(drawn)))
 
 
-def _picture(inputs: CuratorInputs, read: Answers) -> AnswerPicture:
+def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
     """Return the picture of one answer in the table and in releases, without the density of one of these."""
-    low, high = np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
     is_near = read.densities is not None and is_like_prior(read.densities, inputs.prior_density)
-    is_prior = is_near and bool(high - low < WIDEST_OF_PRIOR)
+    is_prior = is_near and ends[1] - ends[0] < WIDEST_OF_PRIOR
     return AnswerPicture(
         points_of(inputs.span),
         None,
@@ -269,7 +248,7 @@ def _picture(inputs: CuratorInputs, read: Answers) -> AnswerPicture:
         span=inputs.span,
         exact=inputs.exact_density,
         answer=inputs.answer,
-        interval=None if is_prior or len(read.means) < FEW else (float(low), float(high)),
+        interval=None if is_prior or len(read.means) < FEW else ends,
         is_prior=is_prior,
     )
 

@@ -3,13 +3,11 @@
 The throws are hypothetical, so the board is the same for every seat.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
@@ -130,29 +128,21 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
     k = nearest_place(STOPS, scenario.epsilon)
     here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items()}
+    along = {method.look: errors[:, k] for method, errors in inputs.along_throws.items()}
     throws = np.array(throws_grid(inputs.scenario, THROWS), dtype=float)
     figures = {
         "epsilon": die_errors_figure(
             np.array(STOPS[::3]), here, marked=scenario.epsilon, title="ε, nats of privacy loss"
         ),
-        "throws": die_errors_figure(throws, _at(inputs.along_throws, k), marked=scenario.n, title="throws n"),
+        "throws": die_errors_figure(throws, along, marked=scenario.n, title="throws n"),
     }
     return {key: sharing_legend(figure) for key, figure in figures.items()}
 
 
-def _at(errors: Quantiles, k: int) -> dict[Look, FloatArray]:
-    """Return the quantiles along the scenarios at one stop: (scenarios, levels)."""
-    return {method.look: values[:, k] for method, values in errors.items()}
+# Sentences about the quantiles (levels,) of the errors
 
 
-# Sentences
-
-
-Errors = Mapping[DieMethod, FloatArray]
-"""The quantiles (levels,) of the error of each mechanism."""
-
-
-def ranked(errors: Errors) -> tuple[DieMethod, DieMethod, bool]:
+def ranked(errors: Quantiles) -> tuple[DieMethod, DieMethod, bool]:
     """Return the best mechanism with a proof, the best such of the other family, and whether they are called equal.
 
     Of equal medians, the one with the smaller largest quantile is better.
@@ -164,7 +154,7 @@ def ranked(errors: Errors) -> tuple[DieMethod, DieMethod, bool]:
     return best, rival, proved[rival][0] - proved[best][0] <= TIE * proved[rival][0]
 
 
-def die_headline(errors: Errors) -> str:
+def die_headline(errors: Quantiles) -> str:
     """Return which mechanism with a proof is closest, or that the best of both families are equally close."""
     best, rival, is_tie = ranked(errors)
     medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
@@ -182,7 +172,7 @@ def _median(distance: float, text: str) -> str:
     return f"the median Hellinger distance is {text}"
 
 
-def second_sentence(errors: Errors, scenario: Scenario) -> str:
+def second_sentence(errors: Quantiles, scenario: Scenario) -> str:
     """Return the error of the other family's best mechanism, and what is proved of a run as in the Notes."""
     best, rival, is_tie = ranked(errors)
     family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"

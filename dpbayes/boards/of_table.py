@@ -1,12 +1,11 @@
 """The board of Explore from Python: `dp.explore`."""
 
-from dataclasses import replace
 from typing import Any
 
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -53,11 +52,8 @@ def explore(
         'How likely is wet = yes if rain = yes?'
     """
     from dpbayes.boards.curator import CuratorInputs, shown_release
-    from dpbayes.boards.explore import (  # late: few programs need the experiments
-        RecipientInputs,
-        explore_release,
-        explore_table,
-    )
+    from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
+    from dpbayes.experiments.releases import at_any_epsilon  # late: few programs need the experiments
 
     if seat not in SEATS:
         raise InputError(f"There is no seat {brief(seat)}; choose one of {', '.join(SEATS)}.")
@@ -75,11 +71,7 @@ def explore(
             f"mechanism must be a mechanism or its class, such as dp.LaplaceUpdates, not {brief(mechanism)}."
         )
     facts, value = {"mechanism": chosen.label, "n": f"{counts.n:,}"}, shortest(float(chosen.epsilon))
-
-    def at(epsilon: float) -> Mechanism[Any]:
-        changed: Mechanism[Any] = replace(chosen, epsilon=epsilon)
-        return changed
-
+    at = at_any_epsilon(chosen)
     if seat == "recipient":
         public = RecipientInputs(
             lambda epsilon: shown_release(at(epsilon), counts, seed), question, colour=chosen.colour

@@ -349,9 +349,8 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
         )
     if measured.note:
         notes.append(measured.note)
-    is_private = not here.inputs.is_public
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
-    if is_private:
+    if not here.inputs.is_public:
         notes.append("Not private (curator view).")
     return (here.claim.finding, *filter(None, [" ".join(notes)]))

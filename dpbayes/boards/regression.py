@@ -110,24 +110,22 @@ def _price_frame(inputs: RegressionPrice, k: int) -> Frame:
     study = inputs.scenario
     size = study.training_records(inputs.n), inputs.features
     note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
-    figures, captions = {"epsilons": _epsilons(study, size, k)}, {"epsilons": epsilons_sentence(study, size, k)}
-    return Frame(_price(study, k), figures, (note,), captions, {"proved": float(study.certified[k])})
+    figure, caption = _epsilons(study, size, k)
+    numbers = {"proved": float(study.certified[k])}
+    return Frame(_price(study, k), {"epsilons": figure}, (note,), {"epsilons": caption}, numbers)
 
 
 def _frame(inputs: RegressionInputs, k: int) -> Frame:
     result, records = inputs.measured
-    study, size = result.study, (result.train, result.features)
-    figures = {
-        "errors": regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k]),
-        "epsilons": _epsilons(study, size, k),
-    }
-    captions = {"epsilons": epsilons_sentence(study, size, k)}
+    study, errors = result.study, regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k])
+    epsilons, caption = _epsilons(study, (result.train, result.features), k)
     numbers = {
-        name: float(errors.mean[k])
-        for name, errors in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
+        name: float(of.mean[k])
+        for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
-    return Frame(regression_headline(roots, study, records.target), figures, (_about(result),), captions, numbers)
+    headline, figures = regression_headline(roots, study, records.target), {"errors": errors, "epsilons": epsilons}
+    return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
 
 
 def regression_headline(roots: Mapping[str, float], study: RegressionScenario, target: str) -> str:
@@ -148,15 +146,22 @@ def _samples(study: RegressionScenario) -> str:
     return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"
 
 
-def epsilons_sentence(study: RegressionScenario, size: tuple[int, int], k: int) -> str:
-    """Return the proved epsilon and that of the paper's formula; `size` is training records and features."""
+def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str]:
+    """Draw and state the proved epsilon and that of the paper's formula; `size` is training records and features."""
     train, features = size
-    stated = rough(study.claimed(train, features=features)[k])
+    stated, proved = study.claimed(train, features=features), study.certified
+    figure = epsilon_figure(
+        np.array(PRECISIONS),
+        proved / study.draws,
+        stated,
+        several=proved if study.draws > 1 else None,
+        marked=PRECISIONS[k],
+        colour=RegressionSampler.colour,
+    )
     per_sample = " for each sample" if study.draws > 1 else ""
-    proved = numeral(study.certified[k])
-    return (
-        f"At b = {numeral(PRECISIONS[k], 4)}, ε = {proved} is proved; the paper states {stated}{per_sample}, "
-        "because its formula adds up all records instead of the one that changes."
+    return figure, (
+        f"At b = {numeral(PRECISIONS[k], 4)}, ε = {numeral(proved[k])} is proved; the paper states "
+        f"{rough(stated[k])}{per_sample}, because its formula adds up all records instead of the one that changes."
     )
 
 
@@ -165,16 +170,4 @@ def _about(result: RegressionResult) -> str:
         f"{many(result.train, 'training record')}, {result.test:,} test records, "
         f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. The "
         "headline states the root of the mean squared error in US dollars. Predictors without an ε are not private."
-    )
-
-
-def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> Figure:
-    train, features = size
-    return epsilon_figure(
-        np.array(PRECISIONS),
-        study.certified / study.draws,
-        study.claimed(train, features=features),
-        several=study.certified if study.draws > 1 else None,
-        marked=PRECISIONS[k],
-        colour=RegressionSampler.colour,
     )

@@ -158,8 +158,9 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures = {"trim": _trim(row, inputs.cell, exact), "omega": _omega(sampler)}
-    captions = {"trim": f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}.", "omega": _omega_text(sampler)}
+    figures, captions = {"trim": _trim(row, inputs.cell, exact)}, {}
+    captions["trim"] = f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}."
+    figures["omega"], captions["omega"] = _omega(sampler)
     inside = None if exact is None else row.state.exact_mass_within(row.bound)
     if inside is not None:
         captions["trim"] += (
@@ -211,22 +212,14 @@ def _error(row: _Row) -> tuple[Figure, str]:
     )
 
 
-def _omega(sampler: PosteriorSampler) -> Figure:
-    network = sampler.prior.network
-    proved = certified_omega(network, epsilon=EPSILONS, draws=sampler.draws)
+def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
+    network, epsilons = sampler.prior.network, np.append(EPSILONS, sampler.epsilon)
+    proved = certified_omega(network, epsilon=epsilons, draws=sampler.draws)
+    stated = printed_omega(network, epsilon=epsilons)
     chosen = sampler.epsilon, sampler.omega
-    return omega_figure(
-        EPSILONS, proved, printed_omega(network, epsilon=EPSILONS), chosen=chosen, colour=sampler.colour
-    )
-
-
-def _omega_text(sampler: PosteriorSampler) -> str:
-    network, epsilon = sampler.prior.network, sampler.epsilon
-    proved = numeral(float(certified_omega(network, epsilon=epsilon, draws=sampler.draws)), 3)
-    stated = float(printed_omega(network, epsilon=epsilon))
-    if np.isnan(stated):
-        return f"Proved: ω = {proved}. The paper's ω leaves nothing to sample."
-    return f"Proved: ω = {proved}. The paper states {numeral(stated, 3)}."
+    figure = omega_figure(EPSILONS, proved[:-1], stated[:-1], chosen=chosen, colour=sampler.colour)
+    paper = "'s ω leaves nothing to sample" if np.isnan(stated[-1]) else f" states {numeral(float(stated[-1]), 3)}"
+    return figure, f"Proved: ω = {numeral(float(proved[-1]), 3)}. The paper{paper}."
 
 
 # The query game

@@ -106,7 +106,7 @@ def error_laws(scenarios: Sequence[Scenario], noise: FloatArray) -> dict[DieMeth
 
 
 Quantiles = Mapping[DieMethod, FloatArray]
-"""Quantiles of errors, by method: (scenarios, epsilons, levels); NaN if a die has no such mechanism."""
+"""Quantiles of errors, by method: (scenarios, epsilons, levels), or (levels,); NaN if a die has no such mechanism."""
 
 
 def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise: FloatArray) -> Quantiles:

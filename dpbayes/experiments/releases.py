@@ -1,6 +1,8 @@
 """The probabilities that recipients conclude from simulated releases, and curves of posterior densities."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -22,6 +24,11 @@ _ROW = 8
 
 _MOST_VALUES = 1 << 22
 """Values of noise-aware posteriors in memory at a time."""
+
+
+def at_any_epsilon(mechanism: Any) -> Callable[[float], Any]:
+    """Return the settings of a mechanism at any epsilon."""
+    return lambda epsilon: replace(mechanism, epsilon=epsilon)
 
 
 def concluded(release: Release[Outcome], reading: Reading, cells: IntArray | None = None) -> FloatArray:

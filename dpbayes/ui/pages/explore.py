@@ -1,6 +1,6 @@
 """Explore: one question, what the public sees of its answer, and what a release costs and gives."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
 from math import prod
 from typing import Any, Literal
@@ -17,8 +17,9 @@ from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable
+from dpbayes.experiments.releases import at_any_epsilon
 from dpbayes.guesses import guess
-from dpbayes.mechanisms import Mechanism, Outcome, Release
+from dpbayes.mechanisms import Outcome, Release
 from dpbayes.model.network import assignment
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
@@ -127,12 +128,12 @@ def view_of(chosen: Chosen) -> View:
         )
         return explore_release(recipient).stating(facts)
     curator = CuratorInputs(
-        lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
+        lambda epsilon: at_any_epsilon(chosen.mechanism)(epsilon),
         chosen.statistic,
         question,
         meanings,
         is_noise_aware,
-        fourier_at=_fourier(chosen),
+        fourier_at=at_any_epsilon(chosen.mechanism_called("LaplaceFourier")) if chosen.network.is_binary else None,
         table=None if chosen.is_connected else chosen.dataset,
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
@@ -146,22 +147,9 @@ def saved_facts(chosen: Chosen) -> dict[str, str]:
     return facts | ({"n": n} if (n := chosen.records_text) else {})
 
 
-def _mechanism_at(mechanism: Mechanism[Outcome], epsilon: float) -> Mechanism[Outcome]:
-    changed: Mechanism[Outcome] = replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
-    return changed
-
-
-def _fourier(chosen: Chosen) -> Callable[[float], Mechanism[Outcome]] | None:
-    """Return the Fourier mechanism of these settings at an epsilon; None for nodes that are not binary."""
-    if not chosen.network.is_binary:
-        return None
-    fourier = chosen.mechanism_called("LaplaceFourier")
-    return lambda epsilon: _mechanism_at(fourier, epsilon)
-
-
 def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
     """Return the simulated release that a recipient gets at an epsilon."""
-    return shown_release(_mechanism_at(chosen.mechanism, epsilon), chosen.statistic, chosen.seed)
+    return shown_release(at_any_epsilon(chosen.mechanism)(epsilon), chosen.statistic, chosen.seed)
 
 
 def inputs_of(chosen: Chosen) -> Hashable:
@@ -221,7 +209,7 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
             "The least ε is computed for a given graph. Choose a mechanism other than Adaptive, such as Laplace."
         )
     return ToleranceInputs(
-        lambda epsilon: _mechanism_at(chosen.mechanism, epsilon),
+        lambda epsilon: at_any_epsilon(chosen.mechanism)(epsilon),
         question_of(chosen),
         _tables(chosen),
         meanings_of(chosen),
@@ -288,7 +276,7 @@ def one_person(chosen: Chosen, epsilon: float) -> None:
         if not is_open:
             return
         st.markdown(f"**ε = {shortest(epsilon)}**")
-        mechanism, options = _mechanism_at(chosen.mechanism, epsilon), chosen.options("release")
+        mechanism, options = at_any_epsilon(chosen.mechanism)(epsilon), chosen.options("release")
         with sentence_instead():
             if audit_of(mechanism).outputs is not None:
                 belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)

@@ -1,14 +1,13 @@
 """Home: what this is, one answer as the public sees it, and the guided stories."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, shortest
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import CuratorInputs
-from dpbayes.boards.explore import one_answer
+from dpbayes.boards.explore import explore_table
+from dpbayes.experiments.releases import at_any_epsilon
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.counts import count
 from dpbayes.model.question import Question
@@ -75,5 +74,5 @@ def asia_answer() -> View:
     question = Question(network, *EXAMPLE[0], dict([EXAMPLE[1]]))
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
-    at = CuratorInputs(lambda epsilon: replace(laplace, epsilon=epsilon), counts, question, meanings)
-    return one_answer(at).stating({"table": f"{counts.n:,} synthetic records from Asia"})
+    at = CuratorInputs(at_any_epsilon(laplace), counts, question, meanings)
+    return explore_table(at, is_alone=True).stating({"table": f"{counts.n:,} synthetic records from Asia"})

@@ -29,7 +29,7 @@ from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Sy
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
-from dpbayes.experiments.releases import MechanismAt
+from dpbayes.experiments.releases import MechanismAt, at_any_epsilon
 from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
     PRIVATE,
@@ -230,11 +230,6 @@ def _sampling_controls(chosen: Chosen) -> None:
     prior_control(PosteriorSampler)
 
 
-def _at(mechanism: Mechanism[Outcome]) -> Callable[[float], Any]:
-    """Return a mechanism's settings at any epsilon."""
-    return lambda epsilon: replace(mechanism, epsilon=epsilon)  # type: ignore[type-var]
-
-
 def _sampling_board(chosen: Chosen) -> None:
     sampler, question = chosen.mechanism_called("PosteriorSampler"), question_of(chosen)
     cell = question.cell
@@ -244,11 +239,11 @@ def _sampling_board(chosen: Chosen) -> None:
             "no other node."
         )
     assert isinstance(sampler, PosteriorSampler)
-    inputs = SamplingInputs(_at(sampler), cell, chosen.counts, chosen.seed)
+    inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed)
     value = shortest(chosen.epsilon)
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
-    public = ReleasedSamples(_at(sampler), cell, lambda epsilon: samples_of(inputs, epsilon))
+    public = ReleasedSamples(inputs.sampler_at, cell, lambda epsilon: samples_of(inputs, epsilon))
     shown = inputs if chosen.is_curator else public
     _show("sampling", key, posterior_sampling, shown, value, table=chosen.data_title)
 

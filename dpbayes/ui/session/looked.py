@@ -14,7 +14,6 @@ GRAPHS = "graphs that were compared on the records"
 
 OF_BOARDS = {
     "explore": "exact posteriors",
-    "answer": "exact posteriors",
     "data": "distributions of columns",
     "network": GRAPHS,
 }
