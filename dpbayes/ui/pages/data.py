@@ -12,12 +12,11 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
 from dpbayes.boards.static import table_columns
-from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, proposal
-from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains, shipped_frame
+from dpbayes.sources.shipped_tables import SHIPPED, shipped_frame
 from dpbayes.ui.pages.data_columns import (
     declare_columns,
     own_columns,
@@ -98,7 +97,7 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     if not chosen.domains:
         return
     if not is_own:
-        public_columns(chosen, _declared(chosen))
+        public_columns(chosen)
     next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if chosen.is_curator:
         _preview(chosen)
@@ -132,16 +131,6 @@ def _protected(chosen: Chosen) -> str:
         "Public: how many records there are, and which values a column can take. A release protects which record has "
         "which value."
     )
-
-
-def _declared(chosen: Chosen) -> Mapping[str, Column]:
-    """Return the declared columns of the table that is not edited on this page, by name."""
-    if chosen.is_connected:
-        return {column.name: column for column in chosen.connected.in_use}
-    if chosen.settings.data in SHIPPED:
-        return {column.name: column.domain for column in shipped_domains(chosen.settings.data) if column.domain}
-    mine = upload()
-    return {column.name: column for column in mine.encoded} if chosen.settings.data == "upload" and mine else {}
 
 
 def python_of(chosen: Chosen) -> str:

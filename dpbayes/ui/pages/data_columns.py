@@ -413,10 +413,10 @@ def require_node_names(name: str) -> None:
 # The table of the columns of a shipped or synthetic table, and for a recipient
 
 
-def public_columns(chosen: Chosen, declared: Mapping[str, Column]) -> None:
+def public_columns(chosen: Chosen) -> None:
     """Show the public domains of the table: name, meaning, values, and what is declared of missing values."""
     leaks, readable = chosen.leaking_columns, chosen.readable
-    lines = []
+    declared, lines = {column.name: column for column in chosen.declared}, []
     for name, states in chosen.domains.items():
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}

@@ -39,7 +39,6 @@ from dpbayes.mechanisms import (
     Outcome,
     PosteriorSampler,
 )
-from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
@@ -94,13 +93,10 @@ def _show(
     name: str, key: Hashable, board: Callable[[Any], View], inputs: Any, value: str, *, python: str = "", **facts: str
 ) -> None:
     """Show the board of some inputs, and offer its files and the `python` code that computes its numbers."""
-
-    def view() -> View:
-        return board(inputs).stating(facts)
-
+    view = board(inputs).stating(facts)
     with st.spinner("Simulating …"):
-        show(name, key, view, value)
-    share(view(), value, python=(lambda: show_python(python, name, Chosen.now())) if python else None)
+        show(name, key, lambda: view, value)
+    share(view, value, python=(lambda: show_python(python, name, Chosen.now())) if python else None)
 
 
 # Accuracy
@@ -142,7 +138,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     return AccuracyPlan(
         network=net,
         target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
-        source=_table(chosen, net) if scene is Scene.TABLE else Synthetic(),
+        source=chosen.records_of_nodes if scene is Scene.TABLE else Synthetic(),
         epsilons=GRID,
         methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=_drawn(chosen)),
         training=min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen)),
@@ -173,16 +169,6 @@ def _usual_training(chosen: Chosen) -> int:
 def _most_training(chosen: Chosen) -> int:
     """Return how many records can train: of a table all except one, which is predicted."""
     return max(1, chosen.dataset.n - 1) if _scene(chosen) is Scene.TABLE else int(TRAINING.high)
-
-
-def _table(chosen: Chosen, net: Network) -> Dataset:
-    table = chosen.dataset
-    missing = [name for name in net.names if name not in table.position]
-    if missing:
-        raise InputError(
-            f"The node {brief(missing[0])} is not a column of the table. Rename or delete it on the Network page."
-        )
-    return table
 
 
 def _accuracy_board(chosen: Chosen) -> None:

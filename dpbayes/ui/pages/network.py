@@ -262,9 +262,7 @@ def arrow_view(chosen: Chosen) -> View:
         return arrow_worth(PublicArrows(*shared, *source, _records(chosen), _origin(chosen))).stating(facts)
     if not chosen.is_curator:
         raise InputError(WITHOUT_RECORDS)
-    table = chosen.dataset
-    _ = chosen.counts  # refuses a node that is no column
-    return arrow_worth(CuratorArrows(*shared, table)).stating(facts)
+    return arrow_worth(CuratorArrows(*shared, chosen.records_of_nodes)).stating(facts)
 
 
 def _proposes() -> bool:

@@ -13,7 +13,6 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped, typed
-from dpbayes.boards.board import View
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
     OPENING,
@@ -217,16 +216,9 @@ def _bound_board(chosen: Chosen, bound: BoundClaim) -> None:
     """Show the bound of a claim along its axis."""
     inputs = claim_inputs(chosen, bound)
     value = value_of(chosen, inputs)
-    facts = {"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {}
-
-    def view() -> View:
-        return claim_view(inputs).stating(facts)
-
-    def python() -> None:
-        show_python(python_of_bound(chosen, bound, inputs, value), "bounds", chosen)
-
-    show("claim", _inputs_key(inputs, bound), view, value)
-    share(view(), value, python=python)
+    view = claim_view(inputs).stating({"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {})
+    show("claim", _inputs_key(inputs, bound), lambda: view, value)
+    share(view, value, python=lambda: show_python(python_of_bound(chosen, bound, inputs, value), "bounds", chosen))
 
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:

@@ -17,7 +17,6 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import View
 from dpbayes.boards.proofs import audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.model.dataset import Dataset
@@ -193,18 +192,15 @@ def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-
-    def view() -> View:
-        at = lambda epsilon: audited_at(chosen, epsilon)  # noqa: E731 - as an argument
-        return audit_view(kind, at, report_of, is_varied=is_varied).stating(facts)
-
-    show("audit", inputs, view, value, is_public=chosen.has_public_records or not is_of_network(chosen.settings))
+    view = audit_view(kind, lambda epsilon: audited_at(chosen, epsilon), report_of, is_varied=is_varied).stating(facts)
+    is_public = chosen.has_public_records or not is_of_network(chosen.settings)
+    show("audit", inputs, lambda: view, value, is_public=is_public)
 
     def python() -> None:
         audited = audited_at(chosen, chosen.epsilon)
         show_python(python_of(audited, is_network=is_of_network(chosen.settings)), "audit", chosen)
 
-    share(view(), value, python=python)
+    share(view, value, python=python)
     return is_varied
 
 

@@ -31,8 +31,8 @@ from dpbayes.releases.document.request import (
 )
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, require_public, shown_again
-from dpbayes.sources.columns import Column, states_of_missing
-from dpbayes.sources.shipped_tables import SHIPPED, shipped_domains
+from dpbayes.sources.columns import states_of_missing
+from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.release_history import (
     RELEASED,
     as_epsilon,
@@ -48,7 +48,6 @@ from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import looked_at
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
-from dpbayes.ui.session.uploads import upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
@@ -149,7 +148,7 @@ def require_releasable(chosen: Chosen) -> None:
     if not chosen.is_connected:
         _ = chosen.dataset  # refuses a table that is missing
     try:
-        require_public(_declared(chosen))
+        require_public(chosen.declared)
     except InputError as error:
         raise TableMissing(str(error)) from None
 
@@ -285,19 +284,9 @@ def adaptive_request(chosen: Chosen, dataset: str, delta: str) -> AdaptiveReques
     return AdaptiveRequest.of(dataset, chosen.dataset.select(columns), plan, _missing(chosen, columns))
 
 
-def _declared(chosen: Chosen) -> tuple[Column, ...]:
-    """Return the declared columns of the table; none for synthetic records, which have no missing values."""
-    if chosen.is_connected:
-        return chosen.connected.in_use
-    if chosen.settings.data in SHIPPED:
-        return tuple(column.domain for column in shipped_domains(chosen.settings.data) if column.use and column.domain)
-    mine = upload()
-    return mine.encoded if chosen.settings.data == "upload" and mine is not None else ()
-
-
 def _missing(chosen: Chosen, names: Sequence[str]) -> dict[str, str]:
     """Return the states that missing values of these columns count as."""
-    return states_of_missing(column for column in _declared(chosen) if column.name in names)
+    return states_of_missing(column for column in chosen.declared if column.name in names)
 
 
 # What it costs

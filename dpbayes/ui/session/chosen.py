@@ -36,9 +36,10 @@ from dpbayes.model.question import Question, first_question
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.prior_rules import rule_for
+from dpbayes.sources.columns import Column
 from dpbayes.sources.data_files import ReadableName, readable_names
 from dpbayes.sources.named_networks import NAMED, load_named
-from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped
+from dpbayes.sources.shipped_tables import SHIPPED, default_network, load_shipped, shipped_domains
 from dpbayes.ui.session.connected import Connected, connected, counts_of, scanned_records
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
@@ -148,6 +149,23 @@ class Chosen:
         if mine.dataset is None:
             raise TableMissing("The uploaded table needs its columns first. Correct them on Data.")
         return mine.dataset
+
+    @property
+    def records_of_nodes(self) -> Dataset:
+        """The table. Errors: as for `dataset`, and InputError for nodes that are not columns."""
+        data = self.dataset
+        self._require_columns(data.position)
+        return data
+
+    @property
+    def declared(self) -> tuple[Column, ...]:
+        """The declared columns in use; none for synthetic records. Errors: InputError for what is not declared."""
+        if self.is_connected:
+            return self.connected.in_use
+        data, mine = self.settings.data, upload()
+        if data in SHIPPED:
+            return tuple(column.domain for column in shipped_domains(data) if column.use and column.domain)
+        return mine.encoded if data == "upload" and mine is not None else ()
 
     @property
     def is_connected(self) -> bool:
@@ -357,8 +375,7 @@ class Chosen:
         if self.is_connected:
             self._require_columns([column.name for column in self.connected.in_use])
             return counts_of(self.connected, self.network)
-        data, net = self.dataset, self.network
-        self._require_columns(data.position)
+        data, net = self.records_of_nodes, self.network
         return kept("counts", (data, net), lambda: count(net, data))
 
     @property
@@ -366,8 +383,7 @@ class Chosen:
         """The counts, with the records if the chosen mechanism reads them. Errors: InputError, as for both."""
         if not self.reads_records:
             return self.counts
-        data, net, mechanism = self.dataset, self.network, self.mechanism
-        self._require_columns(data.position)
+        data, net, mechanism = self.records_of_nodes, self.network, self.mechanism
         return kept("records", (data, net), lambda: mechanism.statistic(data))
 
     @property

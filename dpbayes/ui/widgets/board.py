@@ -252,19 +252,11 @@ def share(view: View, value: str, *, python: Callable[[], None] | None = None) -
         return
     if python is not None:
         share_python(python)
-    marks = {"simulates": True, "curator_only": board.private}
+
+    def offer(label: str, end: str, content: Callable[[Board], bytes | str]) -> None:
+        file = offered_name(board.name, end, simulates=True, curator_only=board.private)
+        download_button(label, lambda: content(view.complete(value)), file, f"text/{end}", key=f"{end}.{board.name}")
+
     with menu:
-        download_button(
-            "Numbers as CSV",
-            lambda: view.complete(value).numbers_csv(),
-            offered_name(board.name, "csv", **marks),
-            mime="text/csv",
-            key=f"numbers.{board.name}",
-        )
-        download_button(
-            "Save as interactive HTML",
-            lambda: view.complete(value).to_html(),
-            offered_name(board.name, "html", **marks),
-            mime="text/html",
-            key=f"document.{board.name}",
-        )
+        offer("Numbers as CSV", "csv", Board.numbers_csv)
+        offer("Save as interactive HTML", "html", Board.to_html)

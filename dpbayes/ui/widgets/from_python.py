@@ -41,8 +41,7 @@ def show_python(python: str, name: str, chosen: Chosen) -> None:
 
 def _description_beside(python: str, name: str, chosen: Chosen) -> None:
     """State which files the code reads from its folder, and offer the domain description."""
-    mine = upload()
-    used = chosen.connected.in_use if chosen.is_connected else mine.encoded if mine else ()
+    used = chosen.declared
     other = " and the file that you loaded" * ("read_table(" in python)
     sentences = f"The code reads {DESCRIPTION}{other} from the folder that it runs in."
     if not all(column.public for column in used):
