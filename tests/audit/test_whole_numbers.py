@@ -110,7 +110,7 @@ def test_the_audit_is_what_all_releases_of_all_neighbouring_tables_show(kind, op
 @pytest.mark.parametrize(("scale", "step"), [(0.1, 1), (2.0, 1), (2.0, 2), (28.0, 2), (5e3, 2)])
 def test_the_picture_has_probabilities_of_whole_numbers_and_the_loss_between_them(scale, step):
     picture = noisy_number(NoiseLaw(Noise.WHOLE, scale), step=float(step), what="counts")
-    places = np.array([int(place.replace(",", "")) for place in picture.places])
+    places = np.array([int(place.replace(",", "").replace("\N{MINUS SIGN}", "-")) for place in picture.places])
     assert list(places) == list(range(-NEAR * step, (NEAR + 1) * step + 1))
     assert picture.first == pytest.approx(
         math.tanh(1 / (2 * scale)) * np.exp(-np.abs(places - step) / scale), rel=1e-12

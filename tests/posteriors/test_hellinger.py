@@ -182,7 +182,7 @@ def test_the_law_is_the_exponential_of_the_scores_for_one_data_set_and_for_all(e
         ((1.0,), 5, "between 2 and 1000 sides"),
         ((), 5, "between 2 and 1000 sides"),
         ((1.0, 0.0), 5, "prior must be between"),
-        ((1.0, math.nan), 5, "NaN"),
+        ((1.0, math.nan), 5, "prior must be a number"),
         ((1.0, "much"), 5, "prior must be a number"),
         (((1.0, 1.0), (2.0, 2.0)), 5, "prior must be a number"),
         ((1.0, 1.0), -1, "number of throws must be between"),
