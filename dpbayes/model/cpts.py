@@ -16,9 +16,6 @@ TOLERANCE = 1e-3
 ROUNDING = 1e-12
 """A row that misses 1 by no more than this is left as it is, so that reading what was written changes nothing."""
 
-SMALLEST = 1e-9
-"""Added to what random cells are drawn from, so that every record is possible."""
-
 
 def checked_cpts(network: Network, probabilities: ArrayLike) -> FloatArray:
     """Return CPT probabilities (K,) whose rows sum to 1, or say which row is wrong.
@@ -81,5 +78,5 @@ def random_cpts(network: Network, rng: np.random.Generator, *size: int) -> Float
 
     The one cell of a one-state node is 1.
     """
-    drawn = rng.standard_exponential((*size, network.cell_count)) + SMALLEST
+    drawn = rng.standard_exponential((*size, network.cell_count)) + 1e-9  # so that every record is possible
     return np.asarray(drawn / network.over_cells(network.row_sums(drawn)))

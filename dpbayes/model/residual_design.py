@@ -35,7 +35,6 @@ _LEAST_ROUNDS, _MANY = 3, 2048
 any round, and the gap states the quality."""
 
 _SMALL = 1e-4
-_DROPPED = 1e-6
 _SAFE = 1 + 1e-12
 """The factor that compensates rounding errors, so that the guarantee holds."""
 
@@ -223,7 +222,7 @@ def best_gaussian(residuals: Residuals) -> NoiseDesign:
         best = min(best, design, key=lambda design: design.error)
         if best.error / bound - 1 < GAP:
             break
-        kept = mass > _DROPPED * mass.max()
+        kept = mass > 1e-6 * mass.max()
         kept[:first] = True  # so that every set is changed by some record
         cuts = np.vstack((cuts[kept], worst.charge[noisy]))
         mass = np.append(mass[kept], 1e-3 * mass.sum())

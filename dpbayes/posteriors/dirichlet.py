@@ -300,14 +300,10 @@ class Dirichlets(AnsweringPosterior):
         evidence: Mapping[str, str],
     ) -> QueryAnswer:
         """Return the answer of a posterior, compared with that of this prior; arguments as in `vague_coverage`."""
-        before = self.prior_answer(target, evidence, answer.level)
+        key = target, tuple(sorted(evidence.items())), answer.level  # one answer for the releases that have this prior
+        before = self._prior_answers.once(key, self.query, target, evidence, interval=answer.level)
         coverage = vague_coverage(self.network, self.alpha, exact, draws, target, evidence)
         return replace(answer, prior=before, vague_coverage=coverage)
-
-    def prior_answer(self, target: str, evidence: Mapping[str, str], interval: float | None) -> QueryAnswer:
-        """Return the answer before a release, computed once for the releases that have this prior."""
-        key = target, tuple(sorted(evidence.items())), interval
-        return self._prior_answers.once(key, self.query, target, evidence, interval=interval)
 
     @cached_property
     def _prior_answers(self) -> Memo:

@@ -112,26 +112,24 @@ def chain(k: int) -> Network:
     return Network.from_edges(names, itertools.pairwise(names))
 
 
-def tree(k: int, *, branching: int = 2) -> Network:
-    """Return a tree of k binary nodes, filled in level by level from the root x1.
+def tree(k: int) -> Network:
+    """Return the binary tree of k binary nodes, filled in level by level from the root x1.
 
     Args:
         k: The number of nodes, 1 to MAX_NODES.
-        branching: How many children a node has, 1 to 50.
 
     Returns:
         The network.
 
     Raises:
-        InputError: A number is out of range.
+        InputError: k is out of range.
 
     Example:
         >>> dp.tree(4).edges
         (('x1', 'x2'), ('x1', 'x3'), ('x2', 'x4'))
     """
     names = _nodes(k)
-    branching = whole_number("The number of children", branching, low=1, high=50)
-    return Network.from_edges(names, [(names[(j - 1) // branching], names[j]) for j in range(1, len(names))])
+    return Network.from_edges(names, [(names[(j - 1) // 2], names[j]) for j in range(1, len(names))])
 
 
 def full(k: int) -> Network:

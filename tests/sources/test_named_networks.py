@@ -85,7 +85,6 @@ def test_templates() -> None:
     assert chain(3).edges == (("x1", "x2"), ("x2", "x3"))
     assert chain(1).edges == ()
     assert tree(7).parents[3:] == (("x2",), ("x2",), ("x3",), ("x3",))
-    assert tree(5, branching=4).parents[1:] == (("x1",),) * 4
     assert full(4).cell_count == 2 * (1 + 2 + 4 + 8)
     assert empty(5).edges == ()
     assert full(12).cell_count == 2**13 - 2
