@@ -9,6 +9,8 @@ Two measurements at delta = 1e-5, with all seeds in `made_up.jsonl`, a setting o
 - `--targets FIRST STOP`: networks whose last column a logistic regression predicts with an AUC above 0.6. Two releases
   with `target` and two or three without: the AUC for held-out records of a regression that learns from synthetic
   records, that of the released model, and the error of pairs.
+- `--wide FIRST STOP`: random trees of 200 columns of two to four states with strong dependence, and one of 500, with
+  5,000 records at epsilon 1: three releases beside three of the columns alone.
 - `--xor`: the same of a column that is the XOR of two of eight others, in four tables each, with eight per cent errors.
 
 Without an option, it prints what docs/utility.md states.
@@ -16,7 +18,9 @@ Without an option, it prints what docs/utility.md states.
 
 import argparse
 import json
+import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +82,12 @@ def setting(seed: int) -> tuple[str, float, Network, Dataset]:
 def against_columns(seed: int, releases: int = 10) -> dict[str, Any]:
     """Return the errors of releases of a setting, and those of the columns alone."""
     kind, epsilon, network, data = setting(seed)
+    row: dict[str, Any] = {"seed": seed, "kind": kind, "columns": len(network.names), "n": data.n, "epsilon": epsilon}
+    return row | compared(seed, epsilon, network, data, releases)
+
+
+def compared(seed: int, epsilon: float, network: Network, data: Dataset, releases: int) -> dict[str, Any]:
+    """Return the errors of releases, those of the columns alone, and how many released arrows are in the network."""
     plan, true = plan_for(epsilon, 1e-5), {frozenset(edge) for edge in network.edges}
     error, alone, arrows, right = [], [], 0, 0
     for k in range(releases):
@@ -87,8 +97,21 @@ def against_columns(seed: int, releases: int = 10) -> dict[str, Any]:
         alone.append(pair_error(data, own.network, model_probabilities(own)))
         arrows += len(measured.network.edges)
         right += len(true & {frozenset(edge) for edge in measured.network.edges})
-    row: dict[str, Any] = {"seed": seed, "kind": kind, "columns": len(network.names), "n": data.n, "epsilon": epsilon}
-    return row | {"error": rounded(error), "alone": rounded(alone), "arrows": arrows, "right": right}
+    return {"error": rounded(error), "alone": rounded(alone), "arrows": arrows, "right": right}
+
+
+def wide(seed: int, columns: int, releases: int = 3) -> dict[str, Any]:
+    """Return the same of a random tree with strong dependence, and the seconds of a release."""
+    rng = np.random.default_rng([9000, seed])
+    names, cards = tuple(f"v{j}" for j in range(columns)), rng.choice([2, 3, 4], size=columns).tolist()
+    parents = tuple((names[int(rng.integers(j))],) if j else () for j in range(columns))
+    network = Network(names, tuple(tuple(f"s{k}" for k in range(card)) for card in cards), parents)
+    rows = [rng.dirichlet(np.full(card, 0.5)) for card in network.cards[network.node_of_row].tolist()]
+    data = sample_dataset(network, np.concatenate(rows), 5000, rng)
+    start = time.process_time()
+    carried_out(plan_for(1, 1e-5), data, SimulatedDraws(rng))
+    row = {"seed": seed, "wide": columns, "seconds": time.process_time() - start}
+    return row | compared(seed, 1.0, network, data, releases)
 
 
 # Targets
@@ -185,18 +208,23 @@ def rounded(values: list[float]) -> list[float]:
 
 
 def stored(part: str) -> list[dict[str, Any]]:
-    """Return the stored rows that have a part: "alone" for settings, "with" for targets, "xor"."""
+    """Return the stored rows that have a part: "kind" for settings, "with" for targets, "wide", "xor"."""
     return [row for line in RESULTS.read_text().splitlines() if part in (row := json.loads(line))]
 
 
 def spread(values: FloatArray) -> str:
     """Return a mean with its standard error."""
-    return f"{np.mean(values):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
+    return f"{np.mean(values):.3f} ± {spread_of(values):.3f}"
+
+
+def spread_of(values: FloatArray) -> float:
+    """Return the standard error of a mean."""
+    return float(np.std(values, ddof=1) / len(values) ** 0.5)
 
 
 def findings() -> Iterator[str]:
     """Yield what docs/utility.md states of made-up networks, in its words."""
-    rows = stored("alone")
+    rows = stored("kind")
     error, alone = (np.array([row[name] for row in rows]) for name in ("error", "alone"))
     away = error.mean(axis=1) - alone.mean(axis=1)
     sure = 2 * np.sqrt((error.var(axis=1, ddof=1) + alone.var(axis=1, ddof=1)) / error.shape[1])
@@ -212,6 +240,16 @@ def findings() -> Iterator[str]:
             f"At ε = {epsilon:g}, the AUC of {len(own)} targets is {spread(aim[:, 0])} instead of "
             f"{spread(without[:, 0])}, and the error of all pairs {spread(aim[:, 2] / without[:, 2])} times as large."
         )
+    trees = [row for row in stored("wide") if row["wide"] == 200]
+    right, arrows = (np.array([row[name] / 3 for row in trees]) for name in ("right", "arrows"))
+    ratio = np.array([np.mean(row["error"]) / np.mean(row["alone"]) for row in trees])
+    yield (
+        f"Of random trees of 200 columns with strong dependence, {right.mean():.0f} ± {spread_of(right):.0f} of 199 "
+        f"pairs are released, and {(arrows - right).mean():.0f} other pairs. The error of all pairs is "
+        f"{spread(ratio)} times that of the columns alone."
+    )
+    (largest,) = (row for row in stored("wide") if row["wide"] == 500)
+    yield f"A release of 500 columns takes {largest['seconds']:.0f} s."
     for row in stored("xor"):
         yield (
             f"From {row['n']:,} records at ε = {row['epsilon']:g}, the model predicts the XOR of two of eight columns "
@@ -223,12 +261,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.made_up", description=__doc__)
     parser.add_argument("--settings", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these settings")
     parser.add_argument("--targets", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these targets")
+    parser.add_argument("--wide", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these wide trees")
     parser.add_argument("--xor", action="store_true", help="measure XOR tables")
     args = parser.parse_args()
     rows = (against_columns(seed) for seed in range(*(args.settings or (0, 0))))
     aims = (aimed(seed, epsilon) for seed in range(*(args.targets or (0, 0))) for epsilon in (0.1, 1.0))
+    trees = (wide(seed, columns) for seed in range(*(args.wide or (0, 0))) for columns in (200, 500)[: 1 + (not seed)])
+    tables = (xor(n, epsilon) for n, epsilon in ((1000, 1.0), (5000, 0.1)) if args.xor)
     with RESULTS.open("a") as file:
-        for row in (*rows, *aims, *(xor(n, epsilon) for n, epsilon in ((1000, 1.0), (5000, 0.1)) if args.xor)):
+        for row in chain(rows, aims, trees, tables):
             if row:
                 file.write(json.dumps(row) + "\n")
                 file.flush()
