@@ -32,7 +32,7 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.prior_rules import decimals_of
 from dpbayes.releases import ledger as books
-from dpbayes.releases.document import Document, read_document
+from dpbayes.releases.document import Document
 from dpbayes.releases.document.request import (
     AdaptiveRequest,
     Chargeable,
@@ -42,7 +42,7 @@ from dpbayes.releases.document.request import (
 from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import drawn_document, publish_once, require_public, unsigned_note
 from dpbayes.releases.reading import records_of
-from dpbayes.releases.verify import contents_of
+from dpbayes.releases.verify import contents_of, verified
 from dpbayes.sources.columns import Column, states_of_missing
 from dpbayes.sources.domains import Declarations, declare
 from dpbayes.sources.table import Table
@@ -66,7 +66,7 @@ class RealRelease:
         table: The declarations of the columns, without records, for data frames; None if they are not known.
 
     Raises:
-        InputError: In `document`, the bytes are not a release.
+        InputError: The bytes are not a release, or do not verify, as soon as a number of it is used.
 
     Example:
         >>> table = dp.load_shipped("house_votes_84")
@@ -97,8 +97,8 @@ class RealRelease:
 
     @cached_property
     def read(self) -> Document:
-        """The document as read."""
-        return read_document(self.document)
+        """The document as read, all of whose checks hold."""
+        return verified(self.document)
 
     @property
     def tables(self) -> Release[Any]:
@@ -230,7 +230,7 @@ class RealRelease:
 
 
 def load(path: str | PathLike[str], table: Table | Declarations | None = None) -> RealRelease:
-    """Return the release of a file. `verify` checks it.
+    """Return the release of a file, which is refused if one of its checks fails; `verify` shows all of them.
 
     Args:
         path: The file, such as release.json.
@@ -241,7 +241,7 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
         The release.
 
     Raises:
-        InputError: The file cannot be read, or is not a release.
+        InputError: The file cannot be read, is not a release, or does not verify.
 
     Example:
         >>> try:
@@ -258,7 +258,7 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
     try:
         _ = loaded.read
     except InputError as error:
-        raise InputError(f"{brief(path, 200)} is not a release: {error} Pass what release.save wrote.") from None
+        raise InputError(f"{error} Pass the file that release.save wrote, not {brief(path, 200)}.") from None
     if table is not None:
         require_columns(loaded.network, table)
     return loaded

@@ -109,6 +109,13 @@ def verify(
     return Verification(tuple(checks), tuple(left_out))
 
 
+def verified(data: bytes) -> Document:
+    """Return the document of a release. Errors: InputError with the first check that fails."""
+    if failures := [check.sentence for check in verify(data).checks if not check.holds]:
+        raise InputError(f"The release does not verify: {failures[0]}")
+    return read_document(data)
+
+
 class HasDocument(Protocol):
     """A release that has the bytes of its document."""
 

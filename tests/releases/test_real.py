@@ -64,6 +64,17 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
         dp.load(file, FRAME)
 
 
+@pytest.mark.parametrize(("stated", "other"), [(b'"n":2000', b'"n":20'), (b'"epsilon":"1/1"', b'"epsilon":"1/9"')])
+def test_only_verify_reads_a_release_that_was_changed(stated, other, ledger, tmp_path):
+    file = released(ledger).save(tmp_path / "release.json")
+    changed = file.read_bytes().replace(stated, other, 1)
+    file.write_bytes(changed)
+    failures = [check.sentence for check in dp.verify(file).checks if not check.holds]
+    for door in (lambda: dp.load(file), lambda: dp.RealRelease(changed).query("ill", smoker="yes")):
+        with pytest.raises(dp.InputError, match=f"The release does not verify: {failures[0]}"):
+            door()
+
+
 def test_the_same_request_costs_nothing_and_again_charges(ledger):
     first = released(ledger)
     assert released(ledger).document == first.document

@@ -16,7 +16,7 @@ from dpbayes.releases.output import add_out, require_output, write_output
 from dpbayes.releases.reading import records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report
 from dpbayes.releases.signing import named_keys, signature_line, signer_from
-from dpbayes.releases.verify import verify
+from dpbayes.releases.verify import verified, verify
 
 
 def add_view(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +34,7 @@ def make_view(args: argparse.Namespace) -> int:
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
     require_output(args.out, [args.file], force=args.force)
-    data = args.file.read_bytes()
-    failure = next((check.sentence for check in verify(data).checks if not check.holds), None)
-    if failure is not None:
-        raise InputError(f"The release does not verify: {failure}")
-    document = read_document(data)
+    document = verified(args.file.read_bytes())
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
     say(f"Written to {args.out}. {signature_line(document.content)}")
     return HOLDS

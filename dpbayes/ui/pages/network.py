@@ -15,7 +15,7 @@ from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.network import Network
-from dpbayes.releases.document import read_document
+from dpbayes.releases.verify import verified
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.edgelist import read_edges, write_edges
 from dpbayes.sources.named_networks import NAMED, empty_over, naive_bayes_over
@@ -342,7 +342,7 @@ def _offer(chosen: Chosen) -> None:
 def _import(name: str, content: bytes, chosen: Chosen) -> None:
     """Draw the network of a file. Errors: InputError for another file."""
     if name.lower().endswith(".json"):
-        change(graph=code_of(drawable(Graph.of(read_document(content).network))))
+        change(graph=code_of(drawable(Graph.of(verified(content).network))))
         st.rerun()
     text = utf8_text(content)
     if name.lower().endswith(".bif") or "probability" in text:
