@@ -1,6 +1,5 @@
 """The pictures of Explore against epsilon: the divergence, the signs of counts, and predictions."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,12 +12,12 @@ from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.curator import CuratorInputs
-from dpbayes.experiments.accuracy.methods import ALL_METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds, epsilon_curves, proved_share
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.accuracy import accuracy_figure, at_epsilon
+from dpbayes.figures.accuracy import BAND, accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
 from dpbayes.figures.style import Figure, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
@@ -126,8 +125,9 @@ class Pictures:
     def _divergence_text(self, value: float, most: float | None, epsilon: float) -> str:
         curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
-        whose = " of predictions" if not curves.of_posteriors else ""
-        text = f"The mean KL divergence{whose} is {mean} nats (0 for equal ones)"
+        cells = self.inputs.counts.network.cell_count
+        whose = f"of all {cells:,} probabilities together" if curves.of_posteriors else "of predictions"
+        text = f"The mean KL divergence {whose} is {mean} nats (0 for equal ones)"
         if self.aware is not None:
             naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
             text += f"; a naive reader’s is {naive}"
@@ -170,8 +170,8 @@ class Pictures:
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        reader = "who models the noise loses nothing" if is_modelled else "sets it to 0, which distorts answers"
-        return figure, _signs_text(here, f"A reader {reader}."), value
+        harm = "do no harm to a reader who models the noise" if is_modelled else "are set to 0, which distorts answers"
+        return figure, _signs_text(here, f"Negative counts {harm}."), value
 
     # Predictions
 
@@ -202,15 +202,16 @@ class Pictures:
         if study is None:
             return None
         baselines, private = study.curves[:2], study.curves[2:]
-        shown = (private[-1] if self.inputs.is_noise_aware else private[0]) if private else baselines[0]
+        which = -1 if self.inputs.is_noise_aware else 0
+        shown, method = (private[which], study.plan.private[which]) if private else (baselines[0], EXACT)
         shown = replace(shown, look=replace(shown.look, dash="solid"))  # the only private curve
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
-        apart = 2 * math.hypot(at_epsilon(replace(shown, y=shown.error), epsilon), float(baselines[0].error[0]))
-        clear = "" if abs(value - without) > apart else ", no clear difference"
+        lost = study.behind(method, study.place_of(epsilon))
+        clear = "" if abs(lost.value) > BAND * lost.error else "; the difference is within the simulation’s error"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         text = f"{name}: right in {share_text(value)} of new records ({share_text(without)} without privacy{clear})."
         if value < majority:

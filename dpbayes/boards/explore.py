@@ -1,4 +1,4 @@
-"""Explore: what the public sees of one answer, how far releases are from the truth, and what they are good for.
+"""Explore: what the public learns of one answer, how far releases are from the truth, and what they are good for.
 
 A curator's board is computed from the table. A recipient's board is computed from releases and public facts alone.
 """
@@ -32,11 +32,13 @@ from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.question import Question
+from dpbayes.posteriors.dirichlet import LEVEL
 
 DRAWN, DRAWN_JOINT = 4, 3
 """Simulated releases whose curves can be seen, of a cell and of another question."""
 
-LEVEL = 0.95
+TINY = 1e-4
+"""An error below which two digits are not given in full."""
 
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
@@ -71,31 +73,34 @@ class RecipientInputs:
 
 POSTERIOR = Panel(
     "posterior",
-    "What the public sees (simulated)",
+    "What the public learns (simulated)",
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
     help="The blue curve is the posterior of the answer, computed from the table itself: its width is what the records "
-    "leave open. The other curve is what the public would learn from one release. Each dot is the answer of one "
-    "possible release, and the filled dot that of the curve. A curve that leaves the picture at an end has its share "
-    "there.",
+    "leave open. A release publishes counts with noise, and the other curve is what the public would learn from them. "
+    "Each dot is the answer of one possible release, and the filled dot that of the curve. A curve that leaves the "
+    "picture at an end has its share there. The noise is of real numbers, as in the papers. A release adds whole "
+    "numbers of the same scale, which changes little unless the scale is below 1.",
 )
 DIVERGENCE = Panel(
     "divergence",
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
     help="How much the released distribution of all probabilities differs from that of the table itself: the KL "
-    "divergence, in nats. 0 means equal; below about 1 the two can hardly be told apart. A noise-aware reader models "
-    "the public noise; a naive reader takes noisy counts as true counts. The solid grey line is proved: 95% of "
-    "releases are below it for a naive reader. The dashed line is the bound that Zhang and others (AAAI 2016) state.",
+    "divergence, in nats. 0 means equal; below about 1 the two can hardly be told apart. It adds up over all "
+    "probabilities, so it can be large where one answer is accurate. A noise-aware reader models the public noise; a "
+    "naive reader takes noisy counts as true counts. The solid grey line is proved: 95% of releases are below it for "
+    "a naive reader. The dashed line is the bound that Zhang and others (AAAI 2016) state.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise can make a count negative, which no count of a table is. A naive reader sets it to 0, which distorts "
-    "the answers of few records; one who models the noise takes it as it is. Solid lines: the share of simulated "
-    "releases with a negative count. Fourier adds t to all counts; its dashed bound is proved for every table.",
+    help="Noise can make a count negative: a true count of 0 becomes negative in half of the releases. A naive "
+    "reader sets it to 0, which distorts the answers of few records; one who models the noise takes it as it is. "
+    "Solid lines: the share of simulated releases with a negative count. Fourier adds t to all counts; its dashed "
+    "bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
@@ -146,8 +151,7 @@ def explore_release(inputs: RecipientInputs) -> View:
         A view that contains nothing but what the releases contain. Two tables with the same releases have the same
         board.
     """
-    title, alt = "What the public sees (simulated)", "The density of the answer in this release."
-    panel = replace(POSTERIOR, title=title, action="", alt=alt, help="")
+    panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.", help="")
     board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
@@ -217,7 +221,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) ->
     error = float(np.abs(read.means - exact).mean())
     figures, captions, others = pictures.at(epsilon) if pictures else ({}, {}, {})
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
-    headline, caption = _said(picture, len(read.means), numbers)
+    headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
     def frame(this: int) -> Frame:
@@ -253,20 +257,24 @@ def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) ->
     )
 
 
-def _said(picture: AnswerPicture, releases: int, numbers: Mapping[str, float]) -> tuple[str, str]:
+def _said(
+    inputs: CuratorInputs, picture: AnswerPicture, releases: int, numbers: Mapping[str, float]
+) -> tuple[str, str]:
     """Return the headline of an answer in this many releases, and the caption of its picture."""
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
-    caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
+    error = f"{numbers['error']:#.2g}" if numbers["error"] > TINY else numeral(numbers["error"], 2)
     if picture.is_prior:
-        same = probability_text(float(picture.releases.mean()))
-        said = f"this release says nothing about the table; it answers about {same} whatever the table says."
-        return said, f"{FROM_PRIOR} {caption}"
+        same = probability_text(float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)))
+        said = f"this release says nothing about the table; it answers about {same}, as the prior does."
+        return said, f"{FROM_PRIOR} The mean absolute error, {error}, is only how far it happens to be from the table."
+    caption = f"Mean absolute error of releases: {error}."
+    ends = f"exact to {decimals} decimals" if ends == answer else f"as {ends}"
     if picture.interval is None:
-        return f"the table’s answer of {answer} comes out as {ends} in {releases} possible releases.", caption
+        return f"the table’s answer of {answer} comes out {ends} in {releases} possible releases.", caption
     misses = "" if low <= exact <= high else f" {ONE_SIDE}"
-    return f"the table’s answer of {answer} comes out as {ends} in 95 of 100 releases.", f"{caption}{misses}"
+    return f"the table’s answer of {answer} comes out {ends} in 95 of 100 releases.", f"{caption}{misses}"
 
 
 def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:

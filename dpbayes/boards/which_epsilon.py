@@ -43,7 +43,7 @@ PRIOR_ANSWERS = (
 )
 """What an error that rises before it falls means."""
 
-ALL_EXACT = "It falls steeply where the noise hardly ever reaches 1, as counts are whole numbers."
+ALL_EXACT = "It falls steeply where the noise hardly ever reaches 1: counts are whole, so they are found exactly."
 """What an error that falls to nothing means."""
 
 RISE, FALL = 1.2, 0.1
@@ -86,17 +86,15 @@ class ToleranceInputs:
         rng, tables = stream(self.seed, "which_epsilon"), self.tables.of(self.releases)
         return answer_errors(self.mechanism_at, self.question, tables, STOPS, rng, reading=self.reading)
 
-    @cached_property
-    def curves(self) -> tuple[FloatArray, FloatArray]:
-        """The errors that half of the releases do not exceed, and those that 95 of 100 do not exceed."""
-        return self.errors.within(0.5), self.errors.within(SHARE)
-
 
 ERRORS = Panel(
     "errors",
     "How does the error depend on ε?",
     "Two falling curves against epsilon: errors that half and 95 of 100 releases do not exceed.",
     large=True,
+    help="The error is the difference from the table's own answer, above or below it. Half of the releases have an "
+    "error below the lower curve, and 95 of 100 one below the upper curve. The range on Answer leaves out 2.5% of "
+    "releases on each side instead, so it can be a little off the middle.",
 )
 
 
@@ -126,7 +124,7 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
 
 def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     errors, least = inputs.errors, inputs.errors.least(tolerance, SHARE)
-    half, most = inputs.curves
+    half, most = errors.within(0.5), errors.within(SHARE)
     figure = error_figure(
         errors.epsilons,
         half,

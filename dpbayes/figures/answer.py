@@ -1,4 +1,4 @@
-"""What the public sees of one answer: its density in one release, and the answers of possible releases as dots."""
+"""What the public learns of one answer: its density in one release, and the answers of possible releases as dots."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ TALLEST = 16
 
 TABLE, RELEASED, OTHERS, RANGE = (
     "the table (curator only)",
-    "one possible release (what the public sees)",
+    "what the public learns from one release",
     "other possible releases",
     "95 of 100 releases",
 )

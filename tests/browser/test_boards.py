@@ -99,7 +99,7 @@ def test_all_pictures_are_saved_with_headline_and_facts(visit, tmp_path: Path):
     words = " ".join(re.findall(r">([^<>]+)<", drawing))
     assert "in 95 of 100 releases" in words
     assert "Curator view: may contain values that are not private." in words
-    for title in ("What the public sees", "How far from the truth?", "Do predictions survive?"):
+    for title in ("What the public learns", "How far from the truth?", "Do predictions survive?"):
         assert title in words
     saved(screen, "Save all as PNG").save_as(tmp_path / "board.png")
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")

@@ -23,13 +23,16 @@ from dpbayes.ui.widgets.show import headline
 
 WHAT_IT_IS = (
     "dpbayes learns a **Bayesian network** from a table: which columns depend on which, and with what probabilities. "
-    "It publishes these with **differential privacy**: noise hides each single record."
+    "It publishes these with **differential privacy**: noise limits what it reveals about anyone."
 )
 EPSILON = (
-    "**Epsilon (ε)** limits what a release can reveal about one record. Small ε: a record hardly shows, and little can "
+    "**Epsilon (ε)** is this limit, for one record. Small ε: a record hardly shows, and little can "
     "be learned. Large ε: much can be learned, also about one person."
 )
-WHO = "The **curator** has the table, and alone sees the blue curve. The public sees one release, the orange one."
+WHO = (
+    "The **curator** has the table, and alone sees the blue curve, whose width is what the records leave open. A "
+    "release publishes counts with noise. The orange curve is what the public learns from one release."
+)
 STEPS = (
     "Choose a table on *Data*, draw arrows on *Network*, look at possible releases on *Explore*, and make one on "
     "*Release*. *Proofs* and *Lab* test the promises."
@@ -42,7 +45,7 @@ def home_page() -> None:
     with st.container(key="home"):
         words, picture = st.columns([1, 2], gap="medium")
     with words:
-        headline("Share what your data shows without exposing anyone in it.")
+        headline("Share what your data shows, and limit what it reveals about anyone.")
         st.markdown(WHAT_IT_IS)
         st.markdown(EPSILON)
         with st.container(horizontal=True):
