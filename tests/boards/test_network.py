@@ -157,13 +157,9 @@ def test_only_the_board_of_a_table_is_private():
 
 
 def test_a_true_arrow_is_worth_it_in_a_table_too():
-    worths = {change.arrow: worth.value for change, worth in zip(*vars_of(TABLE, 10.0), strict=True)}
+    errors = TABLE.study.at(10.0)
+    worths = {change.arrow: worth.value for change, worth in zip(errors.changes, errors.worths, strict=True)}
     assert worths["bronc", "dysp"] == max(worths.values()) > 0.01
-
-
-def vars_of(inputs: CuratorArrows, epsilon: float):
-    errors = inputs.study.at(epsilon)
-    return errors.changes, errors.worths
 
 
 def test_all_stops_fit_into_a_small_block_and_a_large_network_has_fewer():

@@ -171,12 +171,8 @@ def here(inputs: ClaimInputs) -> Evaluation:
     return inputs.evaluated(typed(place(inputs.subject, inputs.at, inputs.axis)))
 
 
-def words(evaluation: Evaluation) -> str:
-    return finding(evaluation) + evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)
-
-
 def check_words(evaluation: Evaluation) -> None:
-    text = words(evaluation)
+    text = finding(evaluation) + evaluation.exhibit.formula(evaluation.subject, evaluation.at, evaluation.bound)
     assert text.startswith(evaluation.claim.reference.in_words)
     assert not re.search(r"(?<![\w\\])(nan|inf|None)(?!\w)", text), text
     assert not re.search(r"(?<![\w#.])\d+(?:\.\d+)?e[-+]?\d+\b", text), text

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpbayes.base.randomness import stream
+from dpbayes.base.text import rough
 from dpbayes.boards.board import nearest_place
 from dpbayes.boards.regression import (
     PRECISIONS,
@@ -55,4 +56,7 @@ def test_a_recipient_sees_epsilon_and_no_error():
     assert [panel.key for panel in board.panels] == ["epsilons"]
     curator = regression(INPUTS).frames_at("100")[0].figures["epsilons"]
     assert board.frame.figures["epsilons"].to_json() == curator.to_json()
-    assert board.frame.numbers == {"proved": float(SMALL.certified[nearest_place(PRECISIONS, 100)])}
+    k = nearest_place(PRECISIONS, 100)
+    assert board.frame.numbers == {"proved": float(SMALL.certified[k])}
+    stated = SMALL.claimed(SMALL.training_records(20_000), features=14)[k]
+    assert f"the paper states {rough(stated)}" in board.frame.captions["epsilons"]

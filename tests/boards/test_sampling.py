@@ -36,6 +36,7 @@ def test_the_curators_board_has_the_error_and_is_private():
     board = posterior_sampling(INPUTS).complete()
     assert board.private
     assert set(board.frame.figures) == {"trim", "error", "omega"}
+    assert f"Proved: ω = {sampler_at(1.0).omega:.3g}." in board.frame.captions["omega"]
     for figure in board.frame.figures.values():
         figure.to_plotly()
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.base.validation import InputError
 from dpbayes.boards.which_epsilon import ALL_EXACT, LEAST_RELEASES, PRIOR_ANSWERS, ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.experiments.releases import concluded
@@ -80,11 +79,3 @@ def test_only_the_table_itself_makes_a_private_board():
 def test_a_question_about_many_cells_is_answered_from_fewer_releases():
     wide = replace(INPUTS, question=Question(NETWORK, "dysp", "yes", {"smoke": "yes"}))
     assert LEAST_RELEASES <= wide.releases < INPUTS.releases
-
-
-def test_a_mechanism_that_cannot_be_used_is_refused():
-    def never(epsilon: float) -> dp.LaplaceUpdates:
-        raise InputError("No noise of this kind.")
-
-    with pytest.raises(InputError, match="No noise"):
-        which_epsilon(replace(INPUTS, mechanism_at=never)).frames_at("0.05")

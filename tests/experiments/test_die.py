@@ -129,11 +129,8 @@ def test_quantiles_are_those_of_the_mechanisms_law(scenario):
         assert scenario.claimed(method) == mechanism.claimed
 
 
-@pytest.mark.parametrize("method", [DieMethod.CELLS, DieMethod.ONE])
-@pytest.mark.parametrize("sides", [2, 3])
+@pytest.mark.parametrize(("method", "sides"), [(DieMethod.CELLS, 2), (DieMethod.CELLS, 3), (DieMethod.ONE, 2)])
 def test_noisy_counts_are_the_mechanisms_releases(method, sides):
-    if method is DieMethod.ONE and sides == 3:
-        return
     kind = {DieMethod.CELLS: LaplaceCells, DieMethod.ONE: LaplaceOne}[method]
     scenarios = [Scenario(sides=sides, n=8, balance=Balance.SKEWED, epsilon=e) for e in (0.05, 1.0, 4.0)]
     standard = np.random.default_rng(3).laplace(size=(500, sides if method is DieMethod.CELLS else 1))

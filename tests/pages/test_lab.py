@@ -3,7 +3,7 @@
 import pytest
 
 from dpbayes.boards.sampling import ReleasedSamples
-from dpbayes.ui.pages.lab import EXPERIMENTS, accuracy_plan, game_of
+from dpbayes.ui.pages.lab import accuracy_plan, game_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
@@ -32,10 +32,6 @@ NAMES = {
 
 def opened(experiment, **settings):
     return open_page(PAGE, **FEW | {"lab.experiment": experiment.value} | settings)
-
-
-def test_every_experiment_is_offered():
-    assert list(EXPERIMENTS) == list(Experiment)
 
 
 @pytest.mark.parametrize("seat", ["curator", "recipient"])
