@@ -4,7 +4,6 @@ Both release a network over the features and the class once, in `fit`. Predictio
 cost no more privacy. The number of records is public.
 """
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,7 +18,7 @@ from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, warn_caller, whole_number
 from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import plan_for
@@ -258,11 +257,10 @@ def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
         states = tuple(column.domain for column in declare(model.columns))
     model.leaks_ = tuple(leaks)
     if leaks:
-        warnings.warn(
+        warn_caller(
             f"{' and '.join(leaks)} were read from the records, which reveals information about them, so the model has "
             "no privacy guarantee. State them without looking at the records.",
             PrivacyLeakWarning,
-            stacklevel=3,
         )
     unnamed = [f"x{j}" for j in range(len(states))]
     names = [str(name) for name in getattr(model, "feature_names_in_", unnamed)]

@@ -8,10 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
-from dpbayes.base.validation import InputError, finite_number, whole_number
-
-MOST_LISTED = 200
-"""Letters of the options that a message lists."""
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 
 
 @dataclass(frozen=True)
@@ -75,8 +72,7 @@ class Choice:
         """Return `value` if it is a member. Errors: InputError naming the options."""
         if not isinstance(value, self.options):
             options = ", ".join(str(option.value) for option in self.options)
-            offered = options if len(options) < MOST_LISTED else f"{options[:MOST_LISTED]} …"
-            raise InputError(f"{name} must be one of: {offered}.")
+            raise InputError(f"{name} must be one of {brief(options, 200)}.")
         return value
 
 

@@ -50,12 +50,6 @@ def near_one(number: float, most: int = 4) -> str:
     return numeral(number, _short_of_one(number, most))
 
 
-def rough(number: float) -> str:
-    """Return a number in two digits, whole where it has as many: "1,300"."""
-    rounded = float(f"{number:.2g}")
-    return f"{rounded:,.0f}" if 10 <= rounded < 1e12 else numeral(rounded, 6)
-
-
 def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

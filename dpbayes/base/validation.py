@@ -4,6 +4,7 @@ import functools
 import inspect
 import math
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from os import PathLike
@@ -53,6 +54,14 @@ def utf8_text(content: bytes) -> str:
 def leading(size: int | tuple[int, ...]) -> tuple[int, ...]:
     """Return leading axes as NumPy takes them: a number is one axis."""
     return (size,) if isinstance(size, int) else size
+
+
+def warn_caller(message: str, kind: type[Warning] = UserWarning) -> None:
+    """Warn at the line that called this package, perhaps through scikit-learn."""
+    depth, frame = 1, inspect.currentframe()
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("dpbayes", "sklearn", "joblib"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(message, kind, stacklevel=depth)
 
 
 def finite_number(name: str, value: object, *, low: float, high: float) -> float:

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, rough, typed
+from dpbayes.base.text import many, numeral, typed
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place
 from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
@@ -161,7 +161,8 @@ def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple
     per_sample = " for each sample" if study.draws > 1 else ""
     return figure, (
         f"At b = {numeral(PRECISIONS[k], 4)}, ε = {numeral(proved[k])} is proved; the paper states "
-        f"{rough(stated[k])}{per_sample}, because its formula adds up all records instead of the one that changes."
+        f"{numeral(float(f'{stated[k]:.2g}'))}{per_sample}, because its formula adds up all records instead of the "
+        "one that changes."
     )
 
 

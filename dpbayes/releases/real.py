@@ -1,6 +1,5 @@
 """Real releases from Python: made, asked, saved, read again and verified, as strictly as by the commands."""
 
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.text import many
-from dpbayes.base.validation import InputError, brief, type_checked, whole_number
+from dpbayes.base.validation import InputError, brief, type_checked, warn_caller, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.noise.exact import opendp
@@ -396,21 +395,20 @@ def _accounted(
 ) -> RealRelease:
     declared = table.take(slice(0)) if isinstance(table, Table) else None
     if ledger is None:
-        warnings.warn(
+        warn_caller(
             "No ledger accounts for this release: whoever makes several releases of one table adds their epsilons. "
             f"Pass ledger={NEW_LEDGER}.",
             UnaccountedWarning,
-            stacklevel=3,
         )
         return RealRelease(drawn_document(request, data), declared)
     path = Path(ledger)
     if not path.exists():
         raise InputError(f"There is no ledger at {path}. Open a dataset in it first: {NEW_LEDGER}.")
     for doubt in books.table_doubts(path, request.dataset, table, remember=True):
-        warnings.warn(doubt, UnaccountedWarning, stacklevel=3)
+        warn_caller(doubt, UnaccountedWarning)
     published, is_new = publish_once(path, request, data, again=again)
     if not is_new and (note := unsigned_note(path, published.document)):
-        warnings.warn(note, stacklevel=3)
+        warn_caller(note)
     return RealRelease(published.document, declared)
 
 

@@ -231,15 +231,17 @@ def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
     for column in columns:
         values, name = frame[column.name].fillna(""), brief(column.name)
         if column.missing is None and (number := missing_values(column, values)):
-            counted = f"{many(number, 'missing value')}, which count as {brief(column.states[0])}"
-            yield f"Column {name} has {counted}. Put None in its declaration to make them a state of their own."
+            counted = f"{many(number, 'missing value')}, counted as {brief(column.states[0])}"
+            cure = "put None in its declaration, or missing = true in a file"
+            yield f"Column {name} has {counted}. To make them a state of their own, {cure}."
         if isinstance(column, Cuts) and column.limits is not None:
             (low, high), numbers = column.limits, numbers_in(values)
             outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))
             if outside.size:
-                first, where = shortest(float(numbers[outside[0]])), f"{shortest(low)} to {shortest(high)}"
-                counted = f"{many(outside.size, 'number')} outside {where}, which count in the first or the last bin"
-                yield f"Column {name} has {counted}. If {first} is a code for missing values, declare missing={first}."
+                counted = f"{many(outside.size, 'number')} outside {shortest(low)} to {shortest(high)}"
+                whole = next((f"{x:.0f}" for x in numbers[outside].tolist() if x.is_integer()), "")
+                cure = f". If {whole} is a code for missing values, declare missing={whole}" if whole else ""
+                yield f"Column {name} has {counted}, counted in the first or the last bin{cure}."
 
 
 def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """A table with the declarations of its columns: from a data frame, and back to one."""
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -10,7 +9,7 @@ import numpy as np
 from dpbayes.base.libraries import nw, pd
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import Codes, FloatArray
-from dpbayes.base.validation import InputError, brief, type_checked
+from dpbayes.base.validation import InputError, brief, type_checked, warn_caller
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column, Cuts, encode, remarks
 from dpbayes.sources.domains import Declarations, declare, value_text
@@ -92,7 +91,7 @@ class Table(Dataset):
         texts = pd.DataFrame({column.name: _as_texts(data[column.name]) for column in columns})
         encoded = encode(texts, columns)
         for remark in remarks(texts, columns):
-            warnings.warn(remark, stacklevel=2)
+            warn_caller(remark)
         return cls(encoded.names, encoded.states, encoded.codes, columns, data.select(encoded.names).head(0))
 
     def select(self, names: Iterable[str]) -> "Table":

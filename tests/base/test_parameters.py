@@ -40,7 +40,7 @@ def test_a_bad_number_is_refused_by_name(width):
 
 @pytest.mark.parametrize("colour", ["red", None, 1])
 def test_a_choice_outside_the_options_is_refused_and_the_options_are_named(colour):
-    with pytest.raises(InputError, match="colour must be one of: red, blue"):
+    with pytest.raises(InputError, match='colour must be one of "red, blue"'):
         Example(colour=colour)
 
 

@@ -21,7 +21,6 @@ from dpbayes.base.text import (
     numeral_above,
     percent,
     power_of_ten,
-    rough,
     share_text,
     shortest,
     typed,
@@ -121,7 +120,6 @@ WRITTEN = {
         (math.nan, "unknown"),
     ],
     # Two digits, or a whole number.
-    rough: [(1.26, "1.3"), (9.99, "10"), (99.6, "100"), (1264, "1,300"), (3e13, "3 × 10¹³"), (0.00126, "0.0013")],
     # What is not quite all or nothing does not read so.
     whole_percent: [(0, "0%"), (1, "100%"), (0.9534, "95%"), (0.996, "more than 99%"), (0.002, "less than 1%")],
     share_text: [

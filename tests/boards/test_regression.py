@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import rough
+from dpbayes.base.text import numeral
 from dpbayes.boards.board import nearest_place
 from dpbayes.boards.regression import (
     PRECISIONS,
@@ -59,4 +59,4 @@ def test_a_recipient_sees_epsilon_and_no_error():
     k = nearest_place(PRECISIONS, 100)
     assert board.frame.numbers == {"proved": float(SMALL.certified[k])}
     stated = SMALL.claimed(SMALL.training_records(20_000), features=14)[k]
-    assert f"the paper states {rough(stated)}" in board.frame.captions["epsilons"]
+    assert f"the paper states {numeral(float(f'{stated:.2g}'))}" in board.frame.captions["epsilons"]

@@ -102,8 +102,13 @@ def test_what_is_read_from_the_records_is_warned_of_and_leaves_no_guarantee(left
 
 
 def test_no_document_states_that_domains_read_from_the_records_are_public() -> None:
+    from sklearn.model_selection import cross_val_predict
+
     from dpbayes.estimators import DPNaiveBayes, PrivacyLeakWarning
 
+    with pytest.warns(PrivacyLeakWarning) as given:
+        cross_val_predict(DPNaiveBayes(**(PUBLIC | {"bounds": None})), X, Y)
+    assert {one.filename for one in given} == {__file__}
     with pytest.warns(PrivacyLeakWarning):
         assert DPNaiveBayes(**(PUBLIC | {"bounds": None})).fit(X, Y).document_ is None
     assert DPNaiveBayes(**PUBLIC).fit(X, Y).document_ is not None

@@ -89,8 +89,9 @@ def test_a_release_with_other_bins_is_charged_to_the_same_budget_with_a_warning(
     released(ledger)
     other = dp.Table.from_frame(FRAME, DECLARED | {"age": dp.cuts(0, 50, 120)})
     mechanism = dp.LaplaceUpdates(prior=dp.network("smoker -> ill; age -> ill", other), epsilon=1)
-    with pytest.warns(dp.UnaccountedWarning, match='Other records were used before under the name "table"'):
+    with pytest.warns(dp.UnaccountedWarning, match='Other records were used before under the name "table"') as given:
         assert dp.verify(dp.release(other, mechanism, graph_unseen=True, ledger=ledger)).holds
+    assert given[0].filename == __file__
     assert books.read_books(ledger).account("table").left == 0
 
 
