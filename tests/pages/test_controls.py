@@ -61,7 +61,7 @@ NO_NUMBERS = ("nan", "text", "<b>", "\N{SNOWMAN}")
 
 BAD_NUMBERS: list[tuple[str, dict[str, str], str, str, tuple[str, ...]]] = [
     ("lab", GAME, "sampling.answer_epsilon", "3", ("0", "-1", "inf", "-inf", "1e99", "1,5", "$x$")),
-    ("explore", {}, "prior", "2", ("0.5.5", "3,5", "1e99")),
+    ("explore", {}, "prior", "2", ("0", "0.5.5", "3,5", "1e99")),
     ("explore", {}, "seed", "2", ("0.5.5", "-1", "1e99")),
     ("data", {"records": "77"}, "records", "1,080", ("-1", "1e9", "2,5")),
     ("release", {}, "release.epsilon", "3.5", ("0", "3,5", "1,000", "2..5")),

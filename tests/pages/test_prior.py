@@ -10,7 +10,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Settings
-from tests.pages.conftest import everything, fine, open_page, plain, put, settings_of, unfold
+from tests.pages.conftest import everything, fine, open_page, put, settings_of, unfold
 
 EXPLORE, ASIA = "pages/explore.py", load_named("asia")[0]
 
@@ -38,13 +38,6 @@ def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) ->
     at = choose(at, PriorKind.BDEU)
     put(at, "box.prior", "2.5")
     assert query_of(settings_of(at)) == {"mechanism": "PosteriorSampler", "prior": "bdeu:2.5"}
-
-
-def test_a_refused_number_leaves_the_prior() -> None:
-    at = opened(EXPLORE, prior="bdeu")
-    put(at, "box.prior", "0")
-    assert settings_of(at).prior == PriorRule(PriorKind.BDEU, 1)
-    assert "equivalent sample size must be between 0.001" in plain(everything(at))
 
 
 def test_every_mechanism_has_the_chosen_prior_except_private_map() -> None:
