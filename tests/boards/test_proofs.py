@@ -134,12 +134,6 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none() -> None:
     assert not frame.figures
 
 
-def test_an_audit_of_many_tables_is_slow() -> None:
-    for n, is_slow in ((60, False), (600, True)):
-        mechanism = HellingerLocal(die=Die((0.1, 0.1), n), epsilon=1.0)
-        assert Audited(mechanism, {"n": n}, "dice").is_slow is is_slow
-
-
 def test_simulated_losses_above_the_claim_refute_it() -> None:
     claimed = dp.Guarantee(1.0)
     two = TablePair("x", "y", "Two tables.")

@@ -57,9 +57,6 @@ SMALL = {"cpts": "random", "records": "100"}
 
 CLAIMS_VIEW = {"proofs.view": ProofsView.CLAIMS.value}
 
-SIMULATORS = ("dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl",)
-
-
 SAID = {
     BoundClaim.THEOREM_1: "is proved.",
     BoundClaim.EXPECTATION: "the exact mean is",
@@ -74,8 +71,7 @@ SAID = {
 def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     graph: str, claim: BoundClaim, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for simulator in SIMULATORS:
-        monkeypatch.setattr(simulator, no_simulation)
+    monkeypatch.setattr("dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl", no_simulation)
     at = open_page("pages/proofs.py", source=graph, **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
     assert not sentences(at)
     assert SAID[claim] in headline(at)
