@@ -226,13 +226,15 @@ def _arrows(graph: object, table: Dataset) -> list[tuple[str, str]]:
 # From records to a table over domains
 
 
-def _encoded(model: Any, X: ArrayLike, y: ArrayLike) -> Dataset:
+def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
     """Check the records, keep the public domains in the model, and return the table. The class is the first column."""
     if y is not None and (missing := np.flatnonzero(pd.isna(np.asarray(y, dtype=object)))).size:
         raise InputError(
             f"y has a missing value in record {missing[0] + 1}. Leave such records out, or make the missing "
             'values a class of their own: y.fillna("unknown").'
         )
+    if getattr(y, "name", None) in (getattr(X, "columns", ()) if model.columns is None else model.columns):
+        raise InputError(f"The features contain the class, {brief(y.name)}. Leave it out of them.")
     if model.columns is None:
         try:
             features, labels = validate_data(model, X, y, dtype=np.float64)

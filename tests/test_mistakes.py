@@ -143,6 +143,10 @@ MISTAKES = {
     "the declarations of other columns": (lambda: loaded({"b": ["no", "yes"]}), '"a"', "column"),
     "a question about another network": (lambda: dp.explore(DATA, ASIA, dp.Question(BINARY, "a", "no")), "another", ""),
     "mechanisms by name": (lambda: dp.plot.accuracy(ASIA, DATA, "dysp", mechanisms=["laplace"]), "laplace", "dp.Lapl"),
+    "evidence twice": (lambda: POSTERIOR.query("dysp", {"smoke": "yes"}, smoke="no"), '"smoke"', "once"),
+    "no epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[]), "epsilons", "[0.1, 1]"),
+    "a misspelt field": (lambda: dp.declare({"a": {"value": ["no", "yes"]}}), '"a"', "fields values, groups, cuts"),
+    "a misspelt rule": (lambda: dp.declare({"a": {"cuts": [0, 1, 2], "missin": True}}), '"a"', "perhaps missing"),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }
 

@@ -130,6 +130,8 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
+    if len(epsilons) == 0:
+        raise InputError("epsilons must have at least one value, such as [0.1, 1].")
     for epsilon in epsilons:
         EPSILON.checked("Every epsilon of epsilons", epsilon)
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)

@@ -164,7 +164,9 @@ def assumed_independence(network: Network, columns: Collection[str]) -> str:
 
 
 def evidence_of(evidence: Mapping[str, str] | None, states: Mapping[str, str]) -> dict[str, str]:
-    """Return states of nodes that are given as a mapping and as keyword arguments."""
+    """Return states of nodes that are given as a mapping and as keyword arguments. Errors: InputError for one twice."""
+    if twice := sorted(set(evidence or ()) & set(states)):
+        raise InputError(f"evidence and the states both have {brief(twice[0])}. Write its state once.")
     return {name: str(state) for name, state in {**(evidence or {}), **states}.items()}  # a person may write True
 
 

@@ -180,6 +180,8 @@ class RealRelease:
     def synthetic(self, n: int, *, seed: int | np.random.Generator = 0) -> Dataset:
         """Return synthetic records of the release's probabilities. They cost no more privacy.
 
+        The same seed returns the same records: another batch needs another seed.
+
         Args:
             n: The number of records.
             seed: A generator or a seed.

@@ -176,7 +176,7 @@ def encode(frame: "pd.DataFrame", columns: Sequence[Column]) -> Dataset:
     """
     names = distinct_names("column", (column.name for column in columns))
     if not names:
-        raise InputError("Choose at least one column.")
+        raise InputError('Choose at least one column, or declare it: {"smoker": ["no", "yes"]}.')
     codes = np.zeros((len(frame), len(names)), dtype=np.uint8, order="F")
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
@@ -250,8 +250,6 @@ def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
 
 
 def _check(column: Column) -> None:
-    if not column.name.strip():
-        raise InputError("Every column needs a name.")
     if column.missing is not None and not column.missing.strip():
         raise InputError(f"The state of missing values of {brief(column.name)} needs a name.")
     if not 1 <= len(column.domain) <= MAX_STATES:

@@ -128,7 +128,9 @@ def _described(declarations: object) -> "tuple[DeclaredColumn, ...]":
 
 def _declared(name: str, declaration: object) -> "DeclaredColumn":
     if isinstance(declaration, Mapping):
-        is_entry = set(declaration) <= set(_DOMAINS | _RULES | _ABOUT)
+        # One group alone says nothing, and none is True: they are fields with a mistake.
+        is_entry = set(declaration) <= set(_DOMAINS | _RULES | _ABOUT) or len(declaration) == 1
+        is_entry = is_entry or any(isinstance(own, bool) for own in declaration.values())
         return _column(name, declaration) if is_entry else DeclaredColumn(name, _grouped(name, declaration))
     return DeclaredColumn(name, _domain_of(name, declaration))
 

@@ -153,6 +153,8 @@ def test_texts_without_declarations_name_the_cure() -> None:
     frame = pd.DataFrame({"smoker": ["no", "yes"]})
     with pytest.raises(dp.InputError, match="columns="):
         DPNaiveBayes(epsilon=1).fit(frame, [0, 1])
+    with pytest.raises(dp.InputError, match='contain the class, "smoker"'):
+        DPNaiveBayes(epsilon=1, columns={"smoker": ["no", "yes"]}).fit(frame, frame["smoker"])
     with pytest.raises(dp.InputError, match="set_output"):
         DPNaiveBayes(columns={"smoker": ["no", "yes"]}, classes=[0, 1]).fit(frame.to_numpy(), [0, 1])
 

@@ -133,15 +133,17 @@ def test_every_way_to_be_wrong_is_one_sentence(text: str | bytes, sentence: str)
 
 
 def test_toml_and_json_declare_what_python_declares() -> None:
-    declared = declare({"age": cuts(0, 30, 50, 120, None), "smoker": [False, True], "region": {"north": ["a"]}})
+    declared = declare(
+        {"age": cuts(0, 30, 50, 120, None), "smoker": [False, True], "region": {"north": ["a"], "south": ["b"]}}
+    )
     toml = """
     age = {cuts = [0, 30, 50, 120], missing = true}
     smoker = [false, true]
     [region]
-    groups = {north = ["a"]}
+    groups = {north = ["a"], south = ["b"]}
     """
     text = '{"age": {"cuts": [0, 30, 50, 120], "missing": true}, '
-    text += '"smoker": [false, true], "region": {"groups": {"north": ["a"]}}}'
+    text += '"smoker": [false, true], "region": {"groups": {"north": ["a"], "south": ["b"]}}}'
     assert tuple(column.domain for column in read_domains(toml)) == declared
     assert read_domains(text) == read_domains(toml)
 
