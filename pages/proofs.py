@@ -7,7 +7,7 @@ from dpbayes.ui.pages.proofs_mechanism import mechanism_part
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import ProofsView
 from dpbayes.ui.widgets.controls import parameter_control
-from dpbayes.ui.widgets.show import within_app
+from dpbayes.ui.widgets.show import next_page, within_app
 
 # What each part of the page answers; Streamlit would show a string here.
 ABOUT = {
@@ -26,4 +26,4 @@ if view is ProofsView.CLAIMS:
     claims_part(chosen)
 else:
     mechanism_part(chosen)
-st.page_link("pages/lab.py", label="Next: Lab, the same mechanisms on simulated tables", width="content")
+next_page("Lab", "pages/lab.py")

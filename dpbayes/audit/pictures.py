@@ -85,7 +85,7 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole else value,
         first=first,
         second=second,
-        x=f"released value minus true value of the second table, {what}",
+        x=f"released value − value of the second table, {what}",
         y="probability" if is_whole else "density",
         caption=f"One changed value: one curve is at most exp({numeral(step / scale, 4)}) times the other everywhere.",
         part=step / scale,

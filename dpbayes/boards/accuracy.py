@@ -94,9 +94,9 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study, grid = inputs.study, inputs.study.plan.grid
     figures: dict[str, Figure] = {
         "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
-        "loss": sharing_legend(log_loss_figure(study.loss_curves(), grid, epsilon=epsilon)),
+        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
     }
-    captions = {"accuracy": comparison_sentence(study, epsilon), "loss": "Colours as in the large picture."}
+    captions = {"accuracy": comparison_sentence(study, epsilon)}
     if _is_as_stated(study.plan):
         figures["proved"] = sharing_legend(certified_figure(study.certified_curves()))
         captions["proved"] = proved_sentence(study, epsilon)
@@ -124,24 +124,25 @@ def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return the accuracy without privacy, how far the best curve is from it, and from which epsilon on no more."""
+    """Return the accuracy without privacy, how far the best curve is below, and from which epsilon on no more."""
     best = study.best_near(epsilon)
     if best is None:
         return "No curve in the picture has a proved ε."
     lost, name = study.behind(best, study.place_of(epsilon)), best.called(study.plan.draws).removesuffix(" (proved)")
     without = f"Without privacy {share_text(_numbers(study, epsilon)['exact'])} are right"
+    alike = f"{name} shows no clear loss in {many(study.plan.repeats, 'repeat')}."
     if not _is_clear(lost):
-        return f"{without}, which is no clear difference."
-    points, side = Estimate(100 * abs(lost.value), 200 * lost.error), "below" if lost.value > 0 else "above"
-    start = f"{without}; the best private curve, {name}, is {points} points {side}."
+        return f"{without}; {alike}"
+    points = Estimate(100 * lost.value, 100 * BAND * lost.error)
+    start = f"{without}; the best private curve, {name}, is {points} points below."
     last = max(k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(best, k)))
     if last + 1 == len(study.plan.epsilons):
         return start
-    return f"{start} From ε = {numeral(study.plan.epsilons[last + 1], 2)} on, there is no clear difference."
+    return f"{start} From ε = {numeral(study.plan.epsilons[last + 1], 2)} on, {alike}"
 
 
 def _is_clear(lost: Estimate) -> bool:
-    return abs(lost.value) > BAND * lost.error
+    return lost.value > BAND * lost.error
 
 
 def proved_sentence(study: AccuracyStudy, epsilon: float) -> str:

@@ -115,7 +115,6 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
         "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
-        "epsilon": "Colours as in the boxes.",
     }
     note = (
         f"Exponential mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity "
@@ -136,7 +135,7 @@ def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
         ),
         "throws": die_errors_figure(throws, along, marked=scenario.n, title="throws n"),
     }
-    return {key: sharing_legend(figure) for key, figure in figures.items()}
+    return figures | {"throws": sharing_legend(figures["throws"])}
 
 
 # Sentences about the quantiles (levels,) of the errors

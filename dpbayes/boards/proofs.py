@@ -69,6 +69,7 @@ def audit_view(
     report_of: Callable[[Audited], AuditReport],
     *,
     is_varied: bool = True,
+    answer: str = "",
 ) -> View:
     """Return the board of a mechanism: the guarantee as stated and as proved, and the computed privacy loss.
 
@@ -77,6 +78,7 @@ def audit_view(
         audited_at: The mechanism at an epsilon, and the sizes of its tables.
         report_of: Computes the audit.
         is_varied: Whether the board has a slider; a slow audit has none.
+        answer: The beginning of the headline, of an example that answers a question.
 
     Returns:
         A view that follows from public values alone.
@@ -90,7 +92,8 @@ def audit_view(
     def frames_at(stop: str) -> tuple[Frame, ...]:
         audited = audited_at(float(stop))
         if panels:
-            return (_audit_frame(audited, report_of(audited)),)
+            frame = _audit_frame(audited, report_of(audited))
+            return (replace(frame, headline=f"{answer}{frame.headline}"),)
         return (Frame(f"{_begun(audited.name)}: the worst-case privacy loss is not known.", {}, (_sources(audited),)),)
 
     return View(board, frames_at)
@@ -337,7 +340,7 @@ def _values(here: Evaluation) -> str:
         measured.exact_name: measured.exact,
         measured.name: measured.value,
     }
-    text = ", ".join(f"{name} {shown_as(float(values[0]))}" for name, values in series.items() if name)
+    text = ", ".join(f"{name} {shown_as(float(values[0]), here.digits)}" for name, values in series.items() if name)
     return f"{text[0].upper()}{text[1:]} ({here.exhibit.unit})."
 
 

@@ -124,16 +124,18 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
-    headline, figures = regression_headline(roots, study, records.target), {"errors": errors, "epsilons": epsilons}
+    start, figures = f"ε = {numeral(study.certified[k])}: ", {"errors": errors, "epsilons": epsilons}
+    headline = start + regression_headline(roots, study, records.target)
     return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
 
 
 def regression_headline(roots: Mapping[str, float], study: RegressionScenario, target: str) -> str:
     """Return the root of the error in dollars, beside that without privacy or without features."""
-    first = f"{_samples(study)} predicts {target} within {round(roots['private']):,} dollars"
+    private = f"{round(roots['private']):,} dollars"
+    first = f"{_samples(study)} predicts {target} with a typical error (root mean square) of {private}"
     if roots["private"] >= roots["mean"]:
         return f"{first}, no better than the training mean ({round(roots['mean']):,})."
-    return f"{first} (without privacy within {round(roots['exact']):,})."
+    return f"{first}; without privacy, {round(roots['exact']):,}."
 
 
 def _price(study: RegressionScenario, k: int) -> str:
@@ -143,7 +145,7 @@ def _price(study: RegressionScenario, k: int) -> str:
 
 
 def _samples(study: RegressionScenario) -> str:
-    return "One private sample" if study.draws == 1 else f"The mean of {study.draws:,} private samples"
+    return "one private sample" if study.draws == 1 else f"the mean of {study.draws:,} private samples"
 
 
 def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str]:
@@ -169,6 +171,6 @@ def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple
 def _about(result: RegressionResult) -> str:
     return (
         f"{many(result.train, 'training record')}, {result.test:,} test records, "
-        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. The "
-        "headline states the root of the mean squared error in US dollars. Predictors without an ε are not private."
+        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. "
+        "Predictors without an ε are not private."
     )

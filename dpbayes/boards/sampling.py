@@ -275,12 +275,10 @@ def _game_frame(game: Game, answers: int) -> Frame:
 
 
 def _beliefs(game: Game, answers: int) -> Figure:
-    """Draw a typical game, which is the same after every number of answers, and others of both tables."""
+    """Draw the games of both tables, and one that ends near their median."""
     study = game.study
-    bold = int(np.argsort(study.log_odds[-1])[study.log_odds.shape[1] // 2])
-    others = np.delete(np.arange(study.log_odds.shape[1]), bold)
-    others = others[np.argsort(np.arange(len(others)) * 0.6180339887 % 1)]
-    belief = np.concatenate([np.full((1, len(others) + 1), 0.5), study.belief[:answers, np.append(bold, others)]])
+    games = np.argsort(np.abs(study.log_odds[-1] - np.median(study.log_odds[-1])), kind="stable")
+    belief = np.concatenate([np.full((1, len(games)), 0.5), study.belief[:answers, games]])
     ceilings, sampler = [], game.mechanism
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:

@@ -44,8 +44,8 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claim
 BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
 """The bounds of claims, by the places of the claims."""
 
-OPENING = BoundClaim["ALT_THEOREM_1_II"]
-"""The bound for the first view. It fails at the default settings, and needs no table."""
+MAIN = tuple(BoundClaim[name] for name in ("COROLLARY_1", "EXPECTATION", "COROLLARY_3", "APPENDIX_C2", "COROLLARY_4"))
+"""The bounds to start with: privacy and utility of Algorithm 1, and a claim on each other mechanism of [Zhang16]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +213,12 @@ class Evaluation:
         """What is decided of the bound at the first point."""
         return judged(self.exhibit.says, self.bound, self.measured)
 
+    @property
+    def digits(self) -> int:
+        """How many digits the values at the first point have, so that an exceeded bound is seen to be so."""
+        printed, (_, value) = float(self.bound.printed[0]), _compared_with(self)
+        return digits_apart(printed, value) if self.judgement.is_exceeded else 3
+
 
 SERIES = ("exact", "value", "low", "high", "exceeded", "violated")
 
@@ -261,13 +267,12 @@ def finding(here: Evaluation) -> str:
         allowed = percent_or_power(here.at.knobs.delta)
         return f"{_start(here)} {share} of simulated {here.exhibit.trials} exceed its bound, which allows {allowed}."
     label, value = _compared_with(here)
-    digits = _digits(here, printed, value)
-    states = f"{_start(here)} it states {_amount(here, printed, digits)}"
+    states = f"{_start(here)} it states {_amount(here, printed, here.digits)}"
     if value > printed and not judgement.is_exceeded:
         agrees = f"but only {_number(here, value)} is proved" if judgement.by_proof else f"and {label} agrees with it"
         return f"{states}, {agrees}."
     joint = "but" if judgement.is_exceeded else "and"
-    return f"{states}, {joint} {label} is {_number(here, value, digits)}."
+    return f"{states}, {joint} {label} is {_number(here, value, here.digits)}."
 
 
 def _place(here: Evaluation) -> str:
@@ -317,11 +322,11 @@ def _probability(here: Evaluation) -> str:
     return next((f" of {_number(here, value)}" for value in series if math.isfinite(value)), "")
 
 
-def shown_as(value: float) -> str:
+def shown_as(value: float, most: int = 3) -> str:
     """Return a number in words where there is none, or no finite one."""
     if math.isnan(value):
         return "unknown"
-    return numeral(value) if math.isfinite(value) else "infinite"
+    return numeral(value, most) if math.isfinite(value) else "infinite"
 
 
 def percent_or_power(share: float, most: int = 3) -> str:
@@ -345,11 +350,9 @@ def _amount(here: Evaluation, value: float, most: int = 3) -> str:
     return text.removesuffix("s") if text.endswith(" 1 nats") else text
 
 
-def _digits(here: Evaluation, printed: float, true: float) -> int:
-    """Return how many digits show that what exceeds the stated bound does: three, unless both would read the same."""
-    if not here.judgement.is_exceeded:
-        return 3
-    return next((k for k in range(3, 6) if _number(here, printed, k) != _number(here, true, k)), 6)
+def digits_apart(printed: float, true: float) -> int:
+    """Return how many digits show that two numbers differ: three, unless both would read the same."""
+    return next((k for k in range(3, 9) if shown_as(printed, k) != shown_as(true, k)), 9)
 
 
 def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
@@ -366,14 +369,16 @@ def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
     if claim.verdict is not Verdict.FALSE or not examples:
         return f"{start}."
     first = examples[0]
-    stated, truth = shown_as(first.printed), shown_as(first.truth)
+    digits = digits_apart(first.printed, first.truth)
+    stated, truth = shown_as(first.printed, digits), shown_as(first.truth, digits)
     return f"{start}: in an example it states {stated}, but the true value is {truth} ({first.unit})."
 
 
 def failure_text(example: Counterexample) -> str:
     """Return one setting at which a claim fails, with its numbers in Markdown."""
-    setting = example.setting.rstrip(".")
-    text = f"{setting[0].upper()}{setting[1:]}: the true value is **{shown_as(example.truth)}**, the paper states "
+    setting, digits = example.setting.rstrip("."), digits_apart(example.truth, example.printed)
+    truth, printed = shown_as(example.truth, digits), shown_as(example.printed, digits)
     proved = "no bound" if math.isnan(example.certified) else shown_as(example.certified)
-    text += f"{shown_as(example.printed)}, and {proved} is proved ({example.unit})."
+    text = f"{setting[0].upper()}{setting[1:]}: the true value is **{truth}**, the paper states {printed}, and "
+    text += f"{proved} is proved ({example.unit})."
     return text.replace("$", "\\$").replace("~", "\\~")

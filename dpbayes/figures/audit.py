@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
@@ -28,8 +28,8 @@ LEAST_DELTA = 1e-16
 FLOOR = 1e-10
 """The least end of the delta axis, unless the claim's delta is smaller."""
 
-SECOND = "#6B7F2A"
-"""The colour of the second of two neighbours; blue stands for exact and orange for released values."""
+FIRST, SECOND = "#5F6B76", "#9C8FB8"
+"""The colours of two neighbouring tables, which no mechanism has."""
 
 BARS = 61
 """Most outputs that are drawn as points; more are drawn as lines."""
@@ -193,21 +193,24 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
 
 
 def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis) -> Figure:
-    """Draw the distributions (R,) of two neighbours over the same outputs, enlarged to where they differ."""
+    """Draw the distributions (R,) of two neighbours over the same outputs, enlarged to where they differ.
+
+    Few outputs of a linear axis are bars, because a bar shows the size of a probability, and a line its differences.
+    """
     gap = np.abs(first - second)
     seen = np.flatnonzero(gap >= SMALL_GAP * gap.max()) if y.get("type") != "log" else np.arange(len(first))
     shown = slice(seen[0], seen[-1] + 1)
     places = outputs[shown]
-    mode = {"mode": "lines+markers" if len(places) <= BARS and isinstance(places, list) else "lines"}
-    traces = [
-        LINES | mode | {"x": places, "y": law[shown], "name": name, "line": line | {"width": 2.5}}
-        for law, line, name in (
-            (first, {"color": PRIVATE}, "first table"),
-            (second, {"color": SECOND, "dash": "dash"}, "second table"),
-        )
-    ]
+    is_linear = y.get("type") != "log"
+    is_few = isinstance(places, list) and len(places) <= BARS and is_linear
+    traces = list[Trace]()
+    for law, colour, dash, name in ((first, FIRST, "solid", "first table"), (second, SECOND, "dash", "second table")):
+        line = LINES | {"line": {"color": colour, "width": 2.5, "dash": dash}}
+        line |= {"fill": "tozeroy", "fillcolor": faded(colour, 0.2)} if is_linear else {}
+        look = {"type": "bar", "marker": {"color": colour}} if is_few else line
+        traces.append(look | {"x": places, "y": law[shown], "name": name})
     axis = names_axis(x, nticks=6, tickangle=0) if isinstance(places, list) else titled(x)
-    return figure_of(traces, x=axis, y={**y, "automargin": True}, height=380)
+    return figure_of(traces, x=axis, y={**y, "automargin": True}, height=380, bargap=0.25)
 
 
 # Losses of simulated outputs
@@ -216,7 +219,7 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
 def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> Figure:
     """Draw the share of outputs above each privacy loss, of two neighbours (D,), and the claimed epsilon as a line."""
     lines = [
-        (first, {"color": PRIVATE, "width": 2.5}, "first table"),
+        (first, {"color": FIRST, "width": 2.5}, "first table"),
         (second, {"color": SECOND, "width": 2.5, "dash": "dash"}, "second table"),
     ]
     traces: list[Trace] = []

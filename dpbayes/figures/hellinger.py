@@ -11,7 +11,6 @@ from dpbayes.figures.style import (
     LINES,
     Figure,
     Trace,
-    band_of,
     faded,
     figure_of,
     line_of,
@@ -57,11 +56,11 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
 
 
 def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the median error along a logarithmic axis, with the band of the middle half; `marked` is the chosen setting.
+    """Draw the median error along a logarithmic axis; `marked` is the chosen setting.
 
     `errors` are five quantiles at every place: (P, 5).
     """
-    traces = [trace for look, quantiles in errors.items() for trace in _curve(look, places, quantiles)]
+    traces = [_curve(look, places, quantiles[:, 2]) for look, quantiles in errors.items()]
     traces.append(
         LINES | {"x": [marked, marked], "y": [0.0, 1.0], "line": {"color": EXACT, "width": 2}, "name": "chosen"}
     )
@@ -69,11 +68,7 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
     return figure_of(traces, x=x, y=titled("median distance", range=[-0.02, 1.03], automargin=True), height=430)
 
 
-def _curve(look: Look, places: FloatArray, quantiles: FloatArray) -> list[Trace]:
-    """Return the median of one mechanism and its middle half; without a guarantee, there is no band."""
-    finite = np.isfinite(quantiles[:, 0])
-    places, (_, low, middle, high, _) = places[finite], quantiles[finite].T
-    line = line_of(look, places, middle, mode="lines+markers", marker={"symbol": look.symbol, "size": 7})
-    if look.symbol.endswith("-open"):
-        return [line]
-    return [band_of(places, low, high, faded(look.colour, 0.1)), line]
+def _curve(look: Look, places: FloatArray, median: FloatArray) -> Trace:
+    """Return the median of one mechanism where it is known."""
+    known, marker = np.isfinite(median), {"symbol": look.symbol, "size": 7}
+    return line_of(look, places[known], median[known], mode="lines+markers", marker=marker)

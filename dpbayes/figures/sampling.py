@@ -23,7 +23,6 @@ from dpbayes.figures.style import (
 )
 
 SHOWN_DRAWS = 500
-SHOWN_GAMES = 40
 SEEN = 0.02
 """A part of a line below this share is too short to be visible, and has no legend entry."""
 
@@ -148,16 +147,15 @@ def omega_figure(
 def game_figure(
     answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]], *, colour: str
 ) -> Figure:
-    """Draw the attacker's probability for the true table, (J, G) over answers (J,): one game bold, others faint.
+    """Draw the attacker's probability for the true table, (J, G) over answers (J,): median, 90% and the first game.
 
     `ceilings` are (name, values (J,), whether no game exceeds it).
     """
-    others = belief[:, 1 : SHOWN_GAMES + 1].T
-    gap = np.full((len(others), 1), np.nan)
-    faint = {"line": {"color": faded(colour, 0.25), "width": 1}, "name": "other games", "hoverinfo": "skip"}
+    low, middle, high = np.quantile(belief, [0.05, 0.5, 0.95], axis=1)
     traces = [
-        LINES | faint | {"x": np.tile(np.append(answers, np.nan), len(others)), "y": np.hstack([others, gap]).ravel()},
-        LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 3}, "name": "this game"},
+        band_of(answers, low, high, faded(colour, 0.18), name="90% of games", showlegend=True),
+        LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 1}, "name": "one game"},
+        LINES | {"x": answers, "y": middle, "line": {"color": colour, "width": 3}, "name": "median of all games"},
     ]
     for name, values, kept in ceilings:
         line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}

@@ -91,7 +91,7 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title}, in_bounds),
     ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["LEMMA_1"].title}, in_bounds),
     ("lab", {"lab.experiment": "Regression", "regression.n": "2000", "regression.repeats": "3"}, in_lab),
-    ("lab", {"lab.experiment": "A die: Hellinger or Laplace", "hellinger.n": "12", "seed": "4"}, in_lab),
+    ("lab", {"lab.experiment": "A die", "hellinger.n": "12", "seed": "4"}, in_lab),
 ]
 
 

@@ -51,7 +51,7 @@ EXAMPLE_1 = Claim(
 
 THEOREM_3 = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.3)"),
-    "Few answers tell two tables apart (Ass. 1)",
+    "Few answers tell two tables apart (Assumption 1)",
     r"\rho(x, y) \ge \tfrac{3}{4 L n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
     "L bounds the divergence from above only, so such a condition can at best be necessary. Between ln(1/(4 d "
@@ -151,7 +151,7 @@ def _bracket(bound: Bound, affinity: float, d: float) -> str:
 
 THEOREM_3_TAIL = Claim(
     Reference("Dimitrakakis14", "Theorem 3 (4.4)"),
-    "Few answers tell two tables apart (Ass. 2)",
+    "Few answers tell two tables apart (Assumption 2)",
     r"\rho(x, y) \ge \tfrac{3 c}{2 \kappa n} \ln \tfrac{1}{\delta}",
     Verdict.FALSE,
     "The proof relies on Theorem 1(ii). Like the proof of (4.3), it uses an upper bound as a lower bound.",

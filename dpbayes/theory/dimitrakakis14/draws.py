@@ -44,7 +44,7 @@ RARE = 1e-30
 
 THEOREM_2_I = Claim(
     Reference("Dimitrakakis14", "Theorem 2(i)"),
-    "A posterior sample is 2Lρ-private (Ass. 1)",
+    "A posterior sample is 2Lρ-private (Assumption 1)",
     r"\xi(B \mid x) \le e^{2 L \rho(x, y)} \xi(B \mid y)",
     Verdict.HOLDS,
     "The factor 2 cannot be improved: at a parameter with little prior mass, the loss is almost 2 L ρ.",
@@ -91,11 +91,11 @@ def _theorem_2_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 THEOREM_2_II = Claim(
     Reference("Dimitrakakis14", "Theorem 2(ii)"),
-    "A posterior sample is (0, δ)-private (Ass. 2)",
+    "A posterior sample is (0, δ)-private (Assumption 2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{\kappa}{2c} \rho(x, y)}",
     Verdict.FALSE,
-    "The proof relies on Theorem 1(ii). The bound √(ρ (E_x l + E_y l))/2 holds. For a uniform coin the stated "
-    "bound is above 1.",
+    "The proof relies on Theorem 1(ii). The bound √(ρ (E[l | x] + E[l | y]))/2 holds, with the posterior means of "
+    "the Lipschitz constant l. For a uniform coin the stated bound is above 1.",
 )
 
 

@@ -127,7 +127,7 @@ KL_TEXT = ("a KL divergence of at most {} nats", "KL(posterior of x || posterior
 
 THEOREM_1_I = Claim(
     Reference("Dimitrakakis14", "Theorem 1(i)"),
-    "Similar tables have similar posteriors (Ass. 1)",
+    "Similar tables have similar posteriors (Assumption 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
     "The largest divergence for a log ratio of range 2 L ρ is known. For small L ρ the divergence is about (L ρ)^2/2.",
@@ -158,11 +158,11 @@ def _theorem_1_i_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> st
 
 THEOREM_1_II = Claim(
     Reference("Dimitrakakis14", "Theorem 1(ii)"),
-    "Similar tables have similar posteriors (Ass. 2)",
+    "Similar tables have similar posteriors (Assumption 2)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
     Verdict.FALSE,
-    "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. The "
-    "bound ρ (E_x l + E_y l) holds, even for the sum of both divergences.",
+    "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. With "
+    "the posterior means of this constant, the bound ρ (E[l | x] + E[l | y]) holds, even for the sum of both.",
 )
 
 

@@ -50,7 +50,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, board_in_python, counts_in_python, program, show_python
-from dpbayes.ui.widgets.show import next_page, sentence_instead
+from dpbayes.ui.widgets.show import folded, next_page, sentence_instead
 
 FEATURES = 16
 """Features of the naive Bayes network of Figure 1."""
@@ -77,8 +77,13 @@ def lab_page(chosen: Chosen) -> None:
     with main, st.container(key="main"), sentence_instead():
         with left:
             shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
-            if chosen.is_curator:
-                controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
+            with folded("More settings", key="lab.more") as is_open:
+                for name in shown.more if is_open else ():
+                    controls.parameter_control(name)
+                if is_open and shown.priors is not None:
+                    prior_control(*shown.priors)
+                if is_open and chosen.is_curator:
+                    controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
         shown.board(chosen)
         st.caption(shown.model)
     next_page("Release", "pages/release.py")
@@ -108,12 +113,9 @@ def _accuracy_controls(chosen: Chosen) -> None:
     if scene is not Scene.NAIVE_BAYES:
         net = chosen.network
         controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
-    _offered("accuracy", "mechanisms", "curves")
     limit = _most_training(chosen)
     reach = [*(stop for stop in TRAINING.stops if stop < limit), float(limit)]
     controls.parameter_control("accuracy.training", default=_usual_training(chosen), reach=reach)
-    _offered("accuracy", "repeats")
-    prior_control()
 
 
 def _target(chosen: Chosen, net: Network) -> str:
@@ -184,11 +186,11 @@ def _accuracy_board(chosen: Chosen) -> None:
 
 def _regression_controls(chosen: Chosen) -> None:
     _offered("regression", "records", "norm_bound")
-    if chosen.options("regression").records is Records.SYNTHETIC:
-        _offered("regression", "n", "features")
     if chosen.options("regression").norm_bound is NormBound.EPSILON:
         _offered("regression", "epsilon")
-    _offered("regression", "noise_variance", "train_share", "draws", "repeats")
+    _offered("regression", "draws")
+    if chosen.options("regression").records is Records.SYNTHETIC:
+        _offered("regression", "n", "features")
 
 
 def _regression_board(chosen: Chosen) -> None:
@@ -211,9 +213,7 @@ def _regression_board(chosen: Chosen) -> None:
 
 def _sampling_controls(chosen: Chosen) -> None:
     question_line(chosen)
-    for name in ("draws", "calibration"):
-        controls.parameter_control(name)
-    prior_control(PosteriorSampler)
+    controls.parameter_control("draws")
 
 
 def _sampling_board(chosen: Chosen) -> None:
@@ -238,8 +238,7 @@ def _sampling_board(chosen: Chosen) -> None:
 
 
 def _game_controls(_: Chosen) -> None:
-    _offered("sampling", "answer_epsilon", "columns", "records", "share", "concentration")
-    controls.parameter_control("calibration")
+    _offered("sampling", "answer_epsilon", "columns", "records")
 
 
 def game_of(chosen: Chosen) -> Game:
@@ -265,7 +264,6 @@ def _die_controls(chosen: Chosen) -> None:
     _offered("hellinger", "n", "sides", "balance")
     if chosen.options("hellinger").balance is Balance.SHARE:
         _offered("hellinger", "share")
-    _offered("hellinger", "calibration", "prior", "delta")
 
 
 def _die_board(chosen: Chosen) -> None:
@@ -277,12 +275,6 @@ def _die_board(chosen: Chosen) -> None:
 
 
 # Mechanisms compared
-
-
-def _comparison_controls(chosen: Chosen) -> None:
-    for name in ("release.reading", "calibration", "noise", "delta"):
-        controls.parameter_control(name)
-    prior_control(*PRIVATE)
 
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
@@ -333,24 +325,29 @@ class Shown:
         controls: Shows the controls.
         board: Shows the board.
         model: The model, and what its numbers assume.
+        more: The parameters that are rarely changed.
+        priors: The mechanisms for which a prior is chosen, if one is.
     """
 
     picture: str
     controls: Callable[[Chosen], None]
     board: Callable[[Chosen], None]
     model: str
+    more: tuple[str, ...]
+    priors: tuple[Any, ...] | None = None
 
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "What does privacy cost in predictions? **Look** where a curve meets the wide blue line: from there on, "
-        "privacy costs nothing. Below the dashed line, the majority class alone predicts better.",
+        "What does privacy cost in predictions? **Look** where a curve meets the wide blue line: from there on, no "
+        "loss is seen. Below the dashed line, the majority class alone predicts better.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
         "release. Training records are private, test records are not released. A posterior sample is near 0.5 until "
-        "ε lets it follow the records: sampling can be worse than the majority class, and improves at once. Zhang et "
-        "al. 2016, Section 5.1 and Figure 1.",
+        "ε lets it follow the records. Zhang et al. 2016, Section 5.1 and Figure 1.",
+        ("accuracy.mechanisms", "accuracy.curves", "accuracy.repeats"),
+        (),
     ),
     Experiment.REGRESSION: Shown(
         "What does privacy cost in a regression? A stronger prior gives a smaller ε and a larger error. "
@@ -359,6 +356,7 @@ EXPERIMENTS = {
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
         "sample of w within norm B is released. Zhang et al. 2016, Section 5.2, Appendix D and Figure 2.",
+        ("regression.noise_variance", "regression.train_share", "regression.repeats"),
     ),
     Experiment.SAMPLING: Shown(
         "A sample of the posterior can be private if the posterior is trimmed first. **Look** how narrow the allowed "
@@ -367,6 +365,8 @@ EXPERIMENTS = {
         _sampling_board,
         "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. Zhang et al. 2016, "
         "Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
+        ("calibration",),
+        (PosteriorSampler,),
     ),
     Experiment.GAME: Shown(
         "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
@@ -375,6 +375,7 @@ EXPERIMENTS = {
         _game_board,
         "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
         "et al. 2014, Theorems 1 to 3.",
+        ("sampling.share", "sampling.concentration", "calibration"),
     ),
     Experiment.DIE: Shown(
         "Which mechanism releases the posterior of one die best? **Look** how near each box is to 0: there, a release "
@@ -384,14 +385,17 @@ EXPERIMENTS = {
         "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
         "are proved, and the smooth one depends on the throws. Enumeration needs few tables, "
         "noise on one count two sides. Notes, Section 2.",
+        ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
     ),
     Experiment.COMPARISON: Shown(
         "Which mechanism has the least error on my table? **Look** which line is lowest at your ε. Mechanisms with "
         "δ > 0 give the weaker guarantee (ε, δ).",
-        _comparison_controls,
+        lambda _: _offered("release", "reading"),
         _comparison_board,
         "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "
         "use the same tables and the same prior.",
+        ("calibration", "noise", "delta"),
+        PRIVATE,
     ),
 }
 """The experiments in the order of their select."""

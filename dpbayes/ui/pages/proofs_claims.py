@@ -15,7 +15,7 @@ from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped, typed
 from dpbayes.boards.proofs import claim_view
 from dpbayes.experiments.claims import (
-    OPENING,
+    MAIN,
     BoundClaim,
     ClaimInputs,
     ClaimShown,
@@ -50,14 +50,22 @@ COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "g
 """The colours of verdicts, by their marks in the list."""
 
 COUNTED = {
+    "★": "to start with",
     "✓": "hold",
     "△": "hold with a correction",
     "✗": "fail",
     "○": "are true but vacuous",
     "?": "are undecided",
     "=": "are definitions",
+    "⋯": "in all",
 }
 """What the marks mean, behind the number of such claims."""
+
+WORDS = (
+    "Vacuous: the bound is so large that it excludes nothing. Assumption 1: the log-likelihood changes by at most L "
+    "for each unit of the distance ρ between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives "
+    "little mass to parameters whose constant is above L; its constants are κ and c."
+)
 
 
 @refusals_said_once()
@@ -76,6 +84,7 @@ def claims_part(chosen: Chosen) -> None:
         verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
             st.markdown(f"{verdict} &nbsp;**{claim_place(shown)}:** {claim.title}.")
+            st.latex(claim.formula)
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
@@ -100,7 +109,7 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
     explicit = dict(chosen.settings.parameters)
     named = explicit.get("proofs.bound")
     if "proofs.claim" not in explicit:
-        bound = named or OPENING
+        bound = named or MAIN[0]
         return shown_by(bound), bound
     shown = explicit["proofs.claim"]
     bounds = bounds_of(shown)
@@ -111,17 +120,21 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 
 
 def _list(opened: ClaimShown) -> None:
-    """List the claims of one verdict, or all, with the number of each verdict; a click opens a claim."""
-    marks = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
-    counts = Counter(marks.values())
+    """List the claims to start with, of one verdict, or all, with their numbers; a click opens a claim."""
+    marks = {shown: {claim_of(shown).verdict.sign, "⋯"} for shown in ClaimShown}
+    for bound in MAIN:
+        marks[shown_by(bound)].add("★")
+    counts = Counter(mark for own in marks.values() for mark in own)
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
-            f"{len(marks)} claims, of which",
+            "Claims in the order of the papers",
             list(COUNTED),
             key="proofs-verdict",
+            default="★" if "★" in marks[opened] else "⋯",
+            help=WORDS,
             format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
         )
-        listed = [shown for shown, mark in marks.items() if wanted in (None, mark)]
+        listed = [shown for shown, own in marks.items() if wanted in (None, *own)]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
         st.radio(
@@ -256,11 +269,10 @@ failures = server_cache(100)(failures_of)
 
 
 def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> None:
-    """Show the formula, of a drawn bound with the present numbers and conditions, and where the claim fails."""
+    """Show the formula of a drawn bound with the present numbers and conditions, and where the claim fails."""
     claim = claim_of(shown)
-    st.markdown("**Formula and conditions**")
-    st.latex(claim.formula)
     if drawn is not None:
+        st.markdown("**Conditions at this setting**")
         with sentence_instead():
             _filled_in(chosen, drawn)
     source(claim.reference)

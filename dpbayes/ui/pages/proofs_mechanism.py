@@ -192,7 +192,8 @@ def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    view = audit_view(kind, lambda epsilon: audited_at(chosen, epsilon), report_of, is_varied=is_varied).stating(facts)
+    at, answer = lambda epsilon: audited_at(chosen, epsilon), "No. " if is_fixed else ""
+    view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     is_public = chosen.has_public_records or not is_of_network(chosen.settings)
     show("audit", inputs, lambda: view, value, is_public=is_public)
 

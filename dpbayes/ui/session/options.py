@@ -166,11 +166,11 @@ class ProofsOptions:
 class Experiment(enum.Enum):
     """The experiments of the page."""
 
-    ACCURACY = "Accuracy of predictions"
+    ACCURACY = "Accuracy"
     REGRESSION = "Regression"
     SAMPLING = "Posterior sampling"
     GAME = "Query game"
-    DIE = "A die: Hellinger or Laplace"
+    DIE = "A die"
     COMPARISON = "Mechanisms compared"
 
 
