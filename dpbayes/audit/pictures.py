@@ -75,7 +75,7 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
     They are densities, or probabilities of whole numbers, at evenly spaced values where there are too many.
     """
     is_whole, scale = law.noise is Noise.WHOLE, law.scale
-    reach = NEAR * step
+    reach, kind = NEAR * step, "probability" if is_whole else "density"
     value = np.linspace(-reach, reach + step, _POINTS)
     if is_whole:
         value = np.arange(-reach, reach + step + 1)
@@ -86,8 +86,8 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         first=first,
         second=second,
         x=f"released value − value of the second table, {what}",
-        y="probability" if is_whole else "density",
-        caption=f"One changed value: one curve is at most exp({numeral(step / scale, 4)}) times the other everywhere.",
+        y=kind,
+        caption=f"One changed value: one {kind} is at most exp({numeral(step / scale, 4)}) times the other everywhere.",
         part=step / scale,
     )
 
