@@ -157,10 +157,7 @@ def _score_of_nothing(candidates: int, cost: Amount, margin: float) -> int:
 
 
 def _noise(cost: Amount, tables: int, squares: FloatArray) -> IntArray:
-    """Return the expected L1 error of tables in 1/U, of which so many share a cost.
-
-    `squares` are the numbers of a table times its cells, and times the share of a residual's variance at a rho.
-    """
+    """Return the expected L1 error of tables in 1/U, of which so many share a cost: from numbers times cells."""
     variance = tables / float(cost.value) if isinstance(cost, Rho) else 8 * (tables / float(cost)) ** 2
     return np.rint(np.minimum(_KEPT * UNIT * np.sqrt(2 / math.pi * variance * squares), 2.0**61)).astype(np.int64)
 
@@ -240,10 +237,16 @@ class GrowingGraph:
         return _noise(cost, len(self.cards), (self.cards[target] * pairs.astype(np.float64)) ** 2)
 
     def arrows(self, wanted: Sequence[int], most_parents: int) -> list[tuple[int, int]]:
-        """Return the arrows (parent, child) that put columns into one family: that of the first that can be a child."""
+        """Return the arrows (parent, child) that put columns into one family: that of the first that can be a child.
+
+        If the first column, the target, is one of two parents, an arrow joins them.
+        """
         for child in wanted:
-            new = [j for j in dict.fromkeys(wanted) if j != child and j not in self.parents[child]]
-            if new and len(new) + len(self.parents[child]) <= most_parents and not self.reaches[child, new].any():
+            others = [j for j in dict.fromkeys(wanted) if j != child]
+            new = [j for j in others if j not in self.parents[child]]
+            is_joined = child == wanted[0] or any(set(others) <= {j, *self.parents[j]} for j in others)
+            room = most_parents - len(self.parents[child])
+            if is_joined and 0 < len(new) <= room and not self.reaches[child, new].any():
                 return [(parent, child) for parent in new]
         return []
 

@@ -235,10 +235,7 @@ def _aimed(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: _S
 def _expected(
     stage: str, plan: AdaptivePlan, measured: Measured, graph: GrowingGraph
 ) -> tuple[Iterable[FloatArray], IntArray]:
-    """Return the released distributions of all pairs of states (R, R), and the noise to expect in 1/U (d, d).
-
-    For the target there is one array for each of its states.
-    """
+    """Return what was released of all pairs of states (R, R), for each state of a target, and the noise (d, d)."""
     if stage == "forest":
         margins, noise = column_distributions(measured), noise_of_columns(measured.variances[1:], graph.cards)
         return [np.outer(margins, margins)], graph.noise(plan.of_tables) + noise

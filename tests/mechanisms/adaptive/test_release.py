@@ -32,6 +32,7 @@ from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
 from dpbayes.posteriors.answers import assumed_independence
+from tests.strategies import random_networks
 
 CERTAINTY = 1e-9
 
@@ -326,6 +327,16 @@ def test_no_parent_closes_a_cycle() -> None:
     assert not graph.candidates(most_parents=2, noise=cheap + UNIT * 100, n=100)[3, 1]
     large = GrowingGraph.of([(), (0,), ()], np.array([30, 30, 30]))  # 27,000 cells, more than a clique may have
     assert not large.candidates(most_parents=2, noise=cheap[:3, :3], n=100)[2, 1]
+
+
+@pytest.mark.parametrize("network", random_networks(12, most_nodes=5))
+def test_a_target_and_its_columns_get_a_family_and_arrows_to_the_target(network: Network) -> None:
+    graph = GrowingGraph.of([tuple(map(network.index, own)) for own in network.parents], network.cards)
+    for target, *others in itertools.permutations(range(len(network.names)), 3):
+        if arrows := graph.arrows((target, *others), 4):
+            parents = graph.with_arrows(arrows).parents
+            assert any({target, *others} <= {child, *own} for child, own in enumerate(parents))
+            assert all(j in parents[target] or target in parents[j] for j in others)
 
 
 # What a recipient checks
