@@ -265,6 +265,8 @@ def findings(results: Mapping[Line, Errors]) -> Iterator[str]:
     """Yield what docs/utility.md states of the table, in its words."""
     own = means(results)
     settings = [(table, epsilon) for table, epsilon, method in own if method == "adaptive"]
+    if not settings:
+        return
 
     def value(setting: tuple[str, float], method: str, number: str = "2-way") -> float:
         cell = _cell(own.get((*setting, method)), number, digits=6)
