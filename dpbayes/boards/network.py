@@ -131,14 +131,12 @@ WORTH = Panel(
     "What does each arrow teach, and what does its noise cost?",
     "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise.",
     help="What the arrow teaches: without noise, the error rises by this without the arrow. What its noise costs: each "
-    "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Thin "
-    "lines: 99.7% intervals of what is left, from the simulated releases.",
+    "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Dark "
+    "lines: 99.7% intervals of what is left. Each arrow is changed alone, so what several arrows save does not add up.",
 )
 
-READING = (
-    "Error: how far, on average, the released distribution of two columns is from the true one (total variation, 0 to "
-    "1). An arrow costs no privacy, because ε covers the whole graph. It costs accuracy, because its noise adds error."
-)
+READING = "Error: distance to the true distribution of two columns. 0.01 is 1 percentage point."
+PRICE = "An arrow costs no privacy, because ε covers the whole graph. It costs accuracy, because its noise adds error."
 
 
 def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
@@ -170,7 +168,13 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    return Frame(headline, figures, (*arrow_notes(errors, inputs.last), READING), {"worth": inputs.releases}, numbers)
+    return Frame(
+        headline,
+        figures,
+        (*arrow_notes(errors, inputs.last), READING),
+        {"worth": f"{PRICE} {inputs.releases}"},
+        numbers,
+    )
 
 
 def arrow_name(change: Change) -> str:
@@ -191,7 +195,7 @@ def _is_clear(difference: Estimate, errors: ArrowErrors) -> bool:
 def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     """Return by how much all arrows of the graph lower or raise the error of the same columns without arrows."""
     if not arrows:
-        return f"without arrows the error is {_equal_texts(errors.error.value)[0]}."
+        return f"without arrows the error is {_equal_texts(errors.error.value)[0]}. Draw one to see what it saves."
     gain = Estimate.of(bare.drawn - errors.drawn)
     which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
     before, after = _equal_texts(bare.error.value, errors.error.value)
@@ -201,13 +205,14 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
 
 
 def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ...]:
-    """Return the error with and without the arrow that was drawn or deleted last, or of the clearest difference."""
+    """Return the error with and without an arrow: one that should be removed, the last one, or that of most effect."""
     clear = clear_changes(errors)
-    done = [k for k, change in enumerate(errors.changes) if change.arrow == last]
     drawn = [k for k in clear if not errors.changes[k].is_added]
+    costly = [k for k in drawn if errors.worths[k].value < 0]
+    done = [] if costly else [k for k, change in enumerate(errors.changes) if change.arrow == last]
     if not (done or clear):
         return ()
-    most = max(done or drawn or clear, key=lambda k: abs(errors.worths[k].value))
+    most = max(costly or done or drawn or clear, key=lambda k: abs(errors.worths[k].value))
     change, saves = errors.changes[most], errors.worths[most].value > 0
     arrow, is_with = " → ".join(change.arrow), change.is_added != bool(done)  # what was done leads to the drawn graph
     start = f"{'With' if is_with else 'Without'} {arrow} the error"

@@ -30,6 +30,9 @@ TEACHES, PRICE, SAVES, COSTS, UNCLEAR = (
 )
 """The names of the parts of a row in the legend, and their colours."""
 
+THIN, INTERVAL = 0.035, "#333"
+"""Half the height of the interval of what is left, and its colour."""
+
 SUM = "teaches − noise = <b>saves</b>"
 """What stands above the numbers of the rows."""
 
@@ -89,7 +92,9 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     sums = {"overlaying": "y", "side": "right", "tickvals": [1.0, *rows]}
     return figure_of(
         [*_rows(bars, rows), *map(_key, (TEACHES, PRICE, SAVES, COSTS, UNCLEAR))],
-        x=titled("error saved (total variation)", range=[low, high], zeroline=False, nticks=4, tickangle=0),
+        x=titled(
+            "error saved (total variation)", range=[low, high], zeroline=False, nticks=6, tickangle=0, showgrid=True
+        ),
         y={"tickvals": rows, "ticktext": distinct_labels([bar.name for bar in bars], LETTERS), **shared},
         yaxis2={"ticktext": [SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared},
         height=170 + 38 * max(len(bars), 1),
@@ -105,12 +110,10 @@ def _rows(bars: Sequence[ArrowBar], rows: Sequence[float]) -> Iterator[Trace]:
         yield _part((0.0, bar.worth), row + NEAR, row + FAR, *TEACHES)
         yield _part((0.0, bar.net), row - FAR, row - NEAR, *bar.kind)
         yield _part(bar.price, row - FAR, row - NEAR, *PRICE)
-        ends = np.array(bar.interval if np.isfinite(bar.error) else (bar.net, bar.net))
-        middle = np.full(2, row - (NEAR + FAR) / 2)
-        yield LINES | {"x": ends, "y": middle, "line": {"color": BOUND, "width": 2}} | QUIET
-
-
-QUIET: Trace = {"hoverinfo": "skip", "showlegend": False}
+        ends = bar.interval if np.isfinite(bar.error) else (bar.net, bar.net)
+        middle = row - (NEAR + FAR) / 2
+        outline = {"color": "white", "width": 1}  # seen on every bar, and on a dark page
+        yield _part(ends, middle - THIN, middle + THIN, "", INTERVAL) | {"line": outline}
 
 
 def _part(ends: tuple[float, float], low: float, high: float, name: str, colour: str) -> Trace:

@@ -58,6 +58,9 @@ DELTA = 1e-5
 MOST_RECORDS = 10_000_000
 """Records of a planned table at most."""
 
+MOST_MEANINGS = 12
+"""Columns whose meanings stand under the drawing; those of more are tooltips only."""
+
 WITHOUT_RECORDS = (
     "What an arrow is worth is computed from public probabilities, which this table does not have, or for the curator "
     "only, from the records."
@@ -106,6 +109,8 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         with sentence_instead():
             _take(drawn, chosen)
             again()
+    if 0 < len(chosen.readable) <= MOST_MEANINGS:
+        st.caption(" ".join(f"**{escaped(name)}**: {escaped(said.meaning)}" for name, said in chosen.readable.items()))
     if history.is_replaced:
         st.caption("Another network replaced the drawing; Undo restores it.")
     _add_columns(chosen, again)
