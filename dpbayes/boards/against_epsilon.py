@@ -126,8 +126,8 @@ class Pictures:
         curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
         cells = self.inputs.counts.network.cell_count
-        whose = f"of all {cells:,} probabilities together" if curves.of_posteriors else "of predictions"
-        text = f"The mean KL divergence {whose} is {mean} nats (0 for equal ones)"
+        whose = f"of all {cells:,} probabilities" if curves.of_posteriors else "of predictions"
+        text = f"The mean KL divergence {whose} is {mean} nats"
         if self.aware is not None:
             naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
             text += f"; a naive reader’s is {naive}"
@@ -170,8 +170,8 @@ class Pictures:
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        harm = "do no harm to a reader who models the noise" if is_modelled else "are set to 0, which distorts answers"
-        return figure, _signs_text(here, f"Negative counts {harm}."), value
+        harm = "does no harm to a reader who models the noise" if is_modelled else "is set to 0, which distorts answers"
+        return figure, _signs_text(here, f"This {harm}."), value
 
     # Predictions
 
@@ -211,7 +211,7 @@ class Pictures:
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        clear = "" if abs(lost.value) > BAND * lost.error else "; the difference is within the simulation’s error"
+        clear = "" if abs(lost.value) > BAND * lost.error else ", within the simulation’s error"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         text = f"{name}: right in {share_text(value)} of new records ({share_text(without)} without privacy{clear})."
         if value < majority:
@@ -227,8 +227,8 @@ def _signs_text(shares: Mapping[str, float], meaning: str) -> str:
     simulated = {name: share_text(share) for name, share in shares.items() if name not in (PROVED_SHARE.name,)}
     if not any(shares[name] for name in simulated):
         return "No release has a negative count."
-    first, *others = (f"{share} of {name} releases" for name, share in simulated.items())
-    return f"A count is negative in {' and '.join([first, *others])}. {meaning}"
+    shown = " and ".join(f"{share} of {name}" for name, share in simulated.items())
+    return f"A count is negative in {shown} releases. {meaning}"
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

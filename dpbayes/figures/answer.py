@@ -28,7 +28,7 @@ TALLEST = 16
 TABLE, RELEASED, OTHERS, RANGE = (
     "the table (curator only)",
     "what the public learns from one release",
-    "other possible releases",
+    "other releases",
     "95 of 100 releases",
 )
 """Names of the curves, the dots and the band."""

@@ -22,7 +22,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     line_of,
-    log_axis,
     numerals,
     small_epsilon_axis,
     titled,
@@ -32,17 +31,14 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-LEAST, ABOVE = -4.0, 5
-"""The least power of ten on an axis of divergences, and the most above the simulated values that a bound adds."""
+LEAST, MOST, ABOVE = -3, 6, 5
+"""The powers of ten on an axis of divergences, the same for all mechanisms, and how far a bound may be above these."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
 
 BAND = 2
 """Standard errors on either side of a curve of coverage."""
-
-_FEW_DECADES, _MANY_DECADES = 3, 7
-"""Powers of ten below which an axis of divergences has numbers between them, and above which every fourth is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,18 +69,17 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
     mark = value_mark(epsilon, value, f"mean {numeral(value, 2)}", spread.look.colour, side="bottom left")
-    shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", *_span(spread, others))
+    shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", _top(spread, others))
     x = small_epsilon_axis(spread.x)
     return figure_of([band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes)
 
 
-def _divergences(title: str, low: float, high: float) -> Axis:
-    """Return a logarithmic axis between two logarithms, which names few powers of ten."""
-    if high - low < _FEW_DECADES:
-        return log_axis(title, 10**low, 10**high, range=[low, high])
-    powers = range(math.ceil(low), math.floor(high) + 1, 4 if high - low > _MANY_DECADES else 2)
+def _divergences(title: str, top: float) -> Axis:
+    """Return a logarithmic axis that names few powers of ten, and ends at the power `top`."""
+    powers = range(LEAST, math.floor(top) + 1, 3)
     texts = [power_of_ten(power) if power else "1" for power in powers]
-    return titled(title, type="log", range=[low, high], tickvals=[10.0**power for power in powers], ticktext=texts)
+    ends = [LEAST - 0.1, top + 0.1]
+    return titled(title, type="log", range=ends, tickvals=[10.0**power for power in powers], ticktext=texts)
 
 
 def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str) -> Figure:
@@ -114,13 +109,11 @@ def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> T
     return line_of(look, x, y, customdata=texts, hovertemplate=hover)
 
 
-def _span(spread: Spread, bounds: Sequence[Curve]) -> tuple[float, float]:
-    """Return the logarithms of the range of simulated values and of bounds that are not too far above them."""
-    simulated = _positive(np.concatenate([spread.high, spread.mean]))
-    top = float(np.log10(np.nanmax(simulated, initial=1e-3)))
+def _top(spread: Spread, bounds: Sequence[Curve]) -> float:
+    """Return the power of ten that contains the simulated values, and bounds that are not too far above them."""
+    top = float(np.log10(np.nanmax(_positive(spread.high), initial=1e-3)))
     above = _positive(np.concatenate([[10**top], *(bound.y for bound in bounds)]))
-    high = min(float(np.log10(np.nanmax(above))), top + ABOVE)
-    return max(float(np.log10(np.nanmin(simulated, initial=1.0))), LEAST) - 0.1, high + 0.1
+    return max(MOST, min(float(np.log10(np.nanmax(above))), top + ABOVE))
 
 
 def _positive(values: FloatArray) -> FloatArray:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
-from dpbayes.figures.explore import ABOVE, LEAST, Spread, divergence_figure, shares_figure
+from dpbayes.figures.explore import ABOVE, LEAST, MOST, Spread, divergence_figure, shares_figure
 
 X = np.geomspace(0.01, 100, 5)
 MEAN = np.array([100.0, 10.0, 1.0, 0.1, 0.0])
@@ -31,8 +31,8 @@ def test_a_bound_far_above_does_not_push_what_is_simulated_out_of_the_picture():
     assert low < np.log10(MEAN[3]) < np.log10(SPREAD.high[0]) < high < 12
     assert high == np.log10(SPREAD.high[0]) + ABOVE + 0.1
     vanishing = Spread(SPREAD.look, X, MEAN * 1e-5, MEAN * 1e-5, MEAN * 1e-5)
-    low, _ = divergence_figure(vanishing, [], epsilon=1.0, value=1.0).to_plotly().layout.yaxis.range
-    assert low == LEAST - 0.1
+    ends = divergence_figure(vanishing, [], epsilon=1.0, value=1.0).to_plotly().layout.yaxis.range
+    assert ends == (LEAST - 0.1, MOST + 0.1)
 
 
 def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():

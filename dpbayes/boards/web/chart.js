@@ -1,6 +1,6 @@
 // Draws the figure of one panel, and moves its lines without Plotly while its axes stay.
 const SMALL = 220; // pixels of height below which letters give way to curves
-const [LETTERS, SMALL_LETTERS, LARGE_LETTERS] = [13, 11, 18];
+const [LETTERS, SMALL_LETTERS, LARGE_LETTERS] = [13, 12, 18];
 const CONFIG = { displayModeBar: false, staticPlot: false, responsive: false, scrollZoom: false, doubleClick: false };
 
 class Chart {

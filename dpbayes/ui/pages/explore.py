@@ -233,6 +233,8 @@ def _tables(chosen: Chosen) -> Tables:
         answer = _guess(question, "answer near", "your guess", most=1)
         rows = _guess(question, "from", "records", most=planned.n) if question.evidence else None
     is_published = planned.source == PlannedTables.source
+    if not is_published and (answer is None or (question.evidence and rows is None)):
+        st.caption(":red[Fill in what you know in public: an empty box is a guess of this page, and ε follows it.]")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
 
 

@@ -23,7 +23,7 @@ from dpbayes.ui.widgets.show import headline
 
 WHAT_IT_IS = (
     "dpbayes learns a **Bayesian network** from a table: which columns depend on which, and with what probabilities. "
-    "It publishes these with **differential privacy**: noise limits what it reveals about anyone."
+    "It publishes these with **differential privacy**: noise limits what a record shows."
 )
 EPSILON = (
     "**Epsilon (ε)** is this limit, for one record. Small ε: a record hardly shows, and little can "

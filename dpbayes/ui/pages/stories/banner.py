@@ -116,6 +116,7 @@ def _turns(story: OpenStory, *, is_guessed: bool) -> None:
     if number < story.story.places:
         # The button stays when it can be used: another in its place would move under the hand.
         more: dict[str, Any] = {"type": "primary", "disabled": not is_guessed}
+        more["help"] = None if is_guessed else "Guess first, or skip the guess."
         st.button("Next", key="story.next", on_click=open_step, args=(key, number + 1), **more)
     else:
         follower = story.story.next
