@@ -43,7 +43,7 @@ LIMIT = Panel(
 )
 CURVE = Panel(
     "curve",
-    "Which δ does each ε need?",
+    "How much δ does a smaller ε need?",
     "The privacy curve: delta against epsilon.",
     help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
     "times the probability under the other table, plus δ.",

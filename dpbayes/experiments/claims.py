@@ -35,7 +35,6 @@ RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
 
 # What a person picks
 
-
 ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claims
     "ClaimShown", {f"claim_{k}": str(claim.reference) for k, claim in enumerate(CLAIMS)}
 )
@@ -380,5 +379,4 @@ def failure_text(example: Counterexample) -> str:
     truth, printed = shown_as(example.truth, digits), shown_as(example.printed, digits)
     proved = "no bound" if math.isnan(example.certified) else shown_as(example.certified)
     text = f"{setting[0].upper()}{setting[1:]}: the true value is **{truth}**, the paper states {printed}, and "
-    text += f"{proved} is proved ({example.unit})."
-    return text.replace("$", "\\$").replace("~", "\\~")
+    return f"{text}{proved} is proved ({example.unit}).".replace("$", "\\$").replace("~", "\\~")

@@ -16,6 +16,7 @@ from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs_claims import claim_place
 from dpbayes.ui.pages.proofs_mechanism import EXAMPLES
+from dpbayes.ui.pages.release import PURE
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options import AuditSubject, Experiment, ProofsView
@@ -89,7 +90,7 @@ def test_the_page_opens_on_the_mechanism_of_explore() -> None:
 @pytest.mark.parametrize("case", list(EXAMPLES))
 def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str) -> None:
     at = press(open_page(PAGE), case)
-    assert headline(at).startswith("No. ")
+    assert headline(at).startswith(f"{case} No. ")
     assert [name for name, _ in settings_of(at).parameters] == ["audit.example"]
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
@@ -156,6 +157,10 @@ def test_an_adaptive_release_shows_the_losses_of_simulated_outputs_of_made_up_ta
     assert str(boards(one)) == str(boards(other))
     assert "every record is (" in str(frame_of(board(one))["notes"])
     assert "Curator view" not in board(one)["caption"]
+    one = open_page(PAGE, mechanism=OF_RECORDS[0].__name__, records="200")
+    one.session_state[PURE] = True
+    assert "δ" in headline(one)
+    assert headline(fine(one.run())).startswith("Adaptive release: ε = 1 is proved")
 
 
 # The papers' claims

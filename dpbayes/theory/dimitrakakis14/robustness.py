@@ -162,7 +162,7 @@ THEOREM_1_II = Claim(
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le \tfrac{\kappa}{c} \rho(x, y)",
     Verdict.FALSE,
     "The proof weights the parameters with a Lipschitz constant above L by the prior instead of the posterior. With "
-    "the posterior means of this constant, the bound ρ (E[l | x] + E[l | y]) holds, even for the sum of both.",
+    "the posterior means of this constant, ρ (E[l | x] + E[l | y]) bounds even the sum of both divergences.",
 )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.adaptive import audit_adaptive
 from dpbayes.audit.entry import Hypothetical, TablePair
 from dpbayes.audit.exact_class import formula
 from dpbayes.audit.registry import AUDITS, Audited
@@ -22,6 +23,7 @@ from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
+from dpbayes.ui.pages.release import PURE
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
@@ -73,7 +75,7 @@ def mechanism_part(chosen: Chosen) -> None:
         if any(entry.kind is kind and entry.outputs is not None for entry in AUDITS):
             _outputs(chosen)
         else:
-            has_slider = _audit(chosen, kind, is_fixed=example in EXAMPLES)
+            has_slider = _audit(chosen, kind, example if example in EXAMPLES else "")
     with left, sentence_instead():
         _choices(example)
         if example not in EXAMPLES:
@@ -176,11 +178,11 @@ def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
 # The boards
 
 
-def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
-    """Show the audit, without a slider if it is slow or fixed; return whether it has a slider."""
+def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
+    """Show the audit, without a slider if it is slow or an example; return whether it has a slider."""
     value, facts = shortest(chosen.epsilon), _facts(chosen, kind)
-    is_varied = "epsilon" in _parameters(chosen, kind) and not is_fixed
-    inputs: Hashable = (_inputs(chosen, kind), value if is_fixed else "")
+    is_varied = "epsilon" in _parameters(chosen, kind) and not example
+    inputs: Hashable = (_inputs(chosen, kind), value if example else "")
     report_of: Callable[[Audited], AuditReport] = Audited.report
     if is_varied:
         try:
@@ -192,7 +194,7 @@ def _audit(chosen: Chosen, kind: type[Any], *, is_fixed: bool) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    at, answer = lambda epsilon: audited_at(chosen, epsilon), "No. " if is_fixed else ""
+    at, answer = lambda epsilon: audited_at(chosen, epsilon), f"{example} No. " if example else ""
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     is_public = chosen.has_public_records or not is_of_network(chosen.settings)
     show("audit", inputs, lambda: view, value, is_public=is_public)
@@ -214,17 +216,21 @@ def _outputs(chosen: Chosen) -> None:
     """Show the losses of simulated outputs of an adaptive release against the claim."""
     audited = audited_at(chosen, chosen.epsilon)
     mechanism, tables = audited.mechanism, neighbours(audited)
-    outputs = audited.entry.outputs
-    assert outputs is not None
-    values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
-    key = (type(mechanism), values, mechanism.prior.network, tables.key, chosen.seed)
+    epsilon, delta = mechanism.epsilon, 0.0 if _is_pure(chosen) else mechanism.delta
+    key = (type(mechanism), epsilon, delta, mechanism.prior.network, tables.key, chosen.seed)
     simulation = {"rng": stream(chosen.seed, "audit", type(mechanism).__name__), "draws": DRAWS}
     with st.spinner(
         f"Simulating {DRAWS} releases of each of two tables, and computing their privacy losses …", show_time=True
     ):
-        result = kept("audit.outputs", key, lambda: outputs(mechanism, tables.first, tables.second, **simulation))
+        own = {"epsilon": epsilon, "delta": delta} | simulation
+        result = kept("audit.outputs", key, lambda: audit_adaptive(tables.first, tables.second, **own))
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
+
+
+def _is_pure(chosen: Chosen) -> bool:
+    """Whether the request on Release is an adaptive one with δ = 0."""
+    return chosen.reads_records and bool(st.session_state.get(PURE))
 
 
 def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
@@ -238,7 +244,7 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
         whole = " with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
         st.caption(f"{escaped(kind.label)}{whole}.")
     for name in _parameters(chosen, kind):
-        if name != "epsilon" or not has_slider:
+        if (name != "epsilon" or not has_slider) and (name != "delta" or not _is_pure(chosen)):
             controls.parameter_control(name, default=_default(chosen, kind, name))
     if not is_of_network(chosen.settings):
         st.caption(hypothetical_of(chosen.settings).caption)

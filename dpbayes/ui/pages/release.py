@@ -63,7 +63,7 @@ CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 NEW = "New dataset"
 REASON = "First release of this table"
 
-_PRESSED, _CHARGED, _PURE = "release.pressed", "release.charged", "release.pure"
+_PRESSED, _CHARGED, PURE = "release.pressed", "release.charged", "release.pure"
 
 CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbayes verify release.json')
 """The code that checks a release file."""
@@ -201,7 +201,7 @@ def _set_epsilon(text: str) -> None:
 
 def _delta(chosen: Chosen) -> str:
     """Return the delta of the request as text: 0 only for an adaptive release with Laplace noise."""
-    is_pure = chosen.reads_records and st.session_state.get(_PURE)
+    is_pure = chosen.reads_records and st.session_state.get(PURE)
     return "0" if is_pure else typed(chosen.parameter("delta"))
 
 
@@ -210,7 +210,7 @@ def _set_delta(text: str) -> None:
     is_pure = Chosen.now().reads_records and not decimal("δ", plain)
     if not is_pure:
         set_parameter("delta", read_parameter("delta", plain))
-    st.session_state[_PURE] = is_pure
+    st.session_state[PURE] = is_pure
 
 
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
