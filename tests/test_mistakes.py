@@ -26,6 +26,11 @@ def released():
         return dp.release(table, mechanism, graph_unseen=True)
 
 
+class One:
+    def simulate(self, statistic, rng, size):
+        return rng.random(2)
+
+
 def loaded(declarations):
     return dp.load(released().save(f"{tempfile.mkdtemp()}/release.json"), declarations)
 
@@ -147,6 +152,17 @@ MISTAKES = {
     "no epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[]), "epsilons", "[0.1, 1]"),
     "a misspelt field": (lambda: dp.declare({"a": {"value": ["no", "yes"]}}), '"a"', "fields values, groups, cuts"),
     "a misspelt rule": (lambda: dp.declare({"a": {"cuts": [0, 1, 2], "missin": True}}), '"a"', "perhaps missing"),
+    "a query of nothing": (lambda: released().query(a="no"), "'target'", "query(target, evidence"),
+    "a frame's library": (lambda: released().synthetic(5).to_frame("polars"), "positional", "to_frame("),
+    "arrows instead of a network": (lambda: dp.Dirichlets.capped("a -> b"), '"a -> b"', "dp.network"),
+    "a board in no folder": (
+        lambda: dp.explore(DATA, ASIA).save("nowhere/x.html"),
+        "nowhere/x.html",
+        "cannot be written",
+    ),
+    "a class is audited": (lambda: dp.audit_report(dp.LaplaceUpdates, n=9, epsilons=[1]), "object", "prior=network"),
+    "the class of a mechanism": (lambda: dp.release(DATA, dp.LaplaceUpdates, graph_unseen=True), "prior=", "LaplaceUp"),
+    "draws that ignore their number": (lambda: dp.audit_by_draws(One(), first=1, second=2, rng=1), "simulate", "size"),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }
 

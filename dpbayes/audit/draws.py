@@ -136,19 +136,19 @@ def audit_by_draws(
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
     rng, stated = generator(rng), _stated(mechanism)
     first, second = (_statistic(mechanism, one) for one in (first, second))
-    if len(inspect.signature(getattr(mechanism, "simulate", lambda: None)).parameters) < 3:
-        raise InputError("mechanism needs a method simulate(statistic, rng, size), which returns size releases.")
+    if isinstance(mechanism, type) or len(inspect.signature(getattr(mechanism, "simulate", len)).parameters) < 3:
+        raise InputError("mechanism must be an object, not a class, with a method simulate(statistic, rng, size).")
     numbers_per_release = released_numbers(mechanism.simulate(first, rng, (1,))).size
     if draws * numbers_per_release > MOST_NUMBERS:
         raise InputError(
             f"{draws:,} releases of {numbers_per_release:,} numbers each are too many to simulate; use at most "
             f"{MOST_NUMBERS // numbers_per_release:,} draws."
         )
-    samples = [
-        released_numbers(mechanism.simulate(statistic, rng, (draws,))).reshape(draws, -1)
-        for statistic in (first, second)
-    ]
-    loss = loss_from_draws(samples[0], samples[1], doubt=doubt, delta=stated.delta if stated else 0.0)
+    samples = [released_numbers(mechanism.simulate(statistic, rng, (draws,))) for statistic in (first, second)]
+    if any(sample.size != draws * numbers_per_release for sample in samples):
+        raise InputError(f"simulate(statistic, rng, size) must return {draws:,} releases if size is ({draws},).")
+    one, other = (sample.reshape(draws, -1) for sample in samples)
+    loss = loss_from_draws(one, other, doubt=doubt, delta=stated.delta if stated else 0.0)
     return replace(loss, stated=stated)
 
 

@@ -62,6 +62,8 @@ class Hypothetical:
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
+    if isinstance(mechanism, type):
+        raise InputError(f"mechanism must be an object, such as {mechanism.__name__}(prior=network, epsilon=1).")
     raise InputError(
         f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
         "privacy loss from simulated releases."

@@ -16,7 +16,7 @@ from dpbayes.base.display import safe_csv
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.text import many, numeral, typed
-from dpbayes.base.validation import type_checked
+from dpbayes.base.validation import InputError, brief, type_checked
 from dpbayes.boards.document import document_of, packed
 from dpbayes.figures.style import Figure
 
@@ -182,9 +182,12 @@ class Board:
             path: The file, such as "explore.html".
 
         Raises:
-            OSError: The file cannot be written.
+            InputError: The file cannot be written.
         """
-        Path(path).write_text(self.to_html(), encoding="utf-8")
+        try:
+            Path(path).write_text(self.to_html(), encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"The file {brief(path, 200)} cannot be written: {error.strerror}.") from None
 
     def _repr_html_(self) -> str:
         """Return the board for a notebook, in a frame of its own."""

@@ -108,6 +108,7 @@ class Dataset:
         columns = [self.position[name] for name in names if self.column(name) is not None]
         return Dataset(names, tuple(self.states[j] for j in columns), self.codes[:, columns])
 
+    @type_checked
     def to_frame(self) -> "pd.DataFrame":
         """Return the records as a data frame of states."""
         columns = zip(self.names, self.states, self.codes.T, strict=True)

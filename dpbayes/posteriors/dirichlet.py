@@ -188,6 +188,7 @@ class Dirichlets(AnsweringPosterior):
         return cls(network, np.repeat(size / cells, cells))
 
     @classmethod
+    @type_checked
     def capped(cls, network: Network, sample_size: float = WIDE_SIZE) -> "Dirichlets":
         """Return the prior that has BDeu's parameters, but at least 0.125 and at most 1 in every cell.
 

@@ -125,6 +125,7 @@ class RealRelease:
         """
         return self.tables.answering_posterior
 
+    @type_checked
     def query(
         self, target: str, evidence: Mapping[str, str] | None = None, *, interval: float | None = LEVEL, **states: str
     ) -> QueryAnswer:
@@ -260,8 +261,12 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
         _ = loaded.read
     except InputError as error:
         raise InputError(f"{error} Pass the file that release.save wrote, not {brief(path, 200)}.") from None
-    if table is not None:
-        require_columns(loaded.network, table)
+    for name, domain in zip(loaded.network.names, loaded.network.states, strict=True):
+        if table is not None and (name not in table.names or table.domain(name) != domain):
+            raise InputError(
+                f"table must declare the columns of the release; of its column {brief(name)}, the states are "
+                f"{brief(', '.join(domain), 200)}. Pass the declarations of the released table."
+            )
     return loaded
 
 
@@ -369,8 +374,8 @@ def request_for(mechanism: Any, dataset: str, table: Dataset) -> ReleaseRequest:
     if entry is None or entry.exact_form is None or oddity(mechanism, entry.kind):
         names = ", ".join(entry.kind.__name__ for entry in REGISTRY if entry.exact_form is not None)
         raise InputError(
-            f"mechanism must be one that has a real release, not {brief(type(mechanism).__name__)}. Choose one of "
-            f"{names}."
+            "mechanism must be one that has a real release, such as dp.LaplaceUpdates(prior=network, epsilon=1), not "
+            f"{brief(getattr(mechanism, '__name__', type(mechanism).__name__))}. Choose one of {names}."
         )
     require_columns(mechanism.prior.network, table)
     form, loss = entry.exact_form, Fraction(str(mechanism.epsilon))

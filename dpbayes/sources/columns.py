@@ -180,7 +180,8 @@ def encode(frame: "pd.DataFrame", columns: Sequence[Column]) -> Dataset:
     codes = np.zeros((len(frame), len(names)), dtype=np.uint8, order="F")
     for j, column in enumerate(columns):
         if column.name not in frame.columns:
-            raise InputError(f"The file has no column {brief(column.name)}.")
+            present = brief(", ".join(frame.columns), 200)
+            raise InputError(f"The file has no column {brief(column.name)}; its columns are {present}.")
         states = encoded(column, frame[column.name])
         if (records := np.flatnonzero(states == OUTSIDE)).size:
             value = str(frame[column.name].iloc[records[0]])
@@ -232,8 +233,7 @@ def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
         values, name = frame[column.name].fillna(""), brief(column.name)
         if column.missing is None and (number := missing_values(column, values)):
             counted = f"{many(number, 'missing value')}, counted as {brief(column.states[0])}"
-            cure = "put None in its declaration, or missing = true in a file"
-            yield f"Column {name} has {counted}. To make them a state of their own, {cure}."
+            yield f"Column {name} has {counted}. For a state of their own, declare None, or missing = true in a file."
         if isinstance(column, Cuts) and column.limits is not None:
             (low, high), numbers = column.limits, numbers_in(values)
             outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))

@@ -89,9 +89,8 @@ def to_pgmpy(network: Network, probabilities: ArrayLike) -> Any:
     for i, (name, family) in enumerate(zip(network.names, network.families, strict=True)):
         cells = np.asarray(network.table(checked, i)).reshape(-1, cards[i]).T
         states = {network.names[j]: list(network.states[j]) for j in family}
-        parents = list(network.parents[i])
-        own = [cards[j] for j in family[:-1]]
-        model.add_cpds(TabularCPD(name, cards[i], cells, parents or None, own or None, state_names=states))
+        parents, sizes = list(network.parents[i]) or None, [cards[j] for j in family[:-1]] or None
+        model.add_cpds(TabularCPD(name, cards[i], cells, parents, sizes, state_names=states))
     return model
 
 

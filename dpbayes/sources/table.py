@@ -100,6 +100,7 @@ class Table(Dataset):
         columns = tuple(self.columns[self.position[name]] for name in part.names)
         return replace(self, names=part.names, states=part.states, codes=part.codes, columns=columns)
 
+    @type_checked
     def to_frame(self, *, seed: int | np.random.Generator = 0) -> Any:
         """Return the records as a data frame of the library and with the types of the original one.
 

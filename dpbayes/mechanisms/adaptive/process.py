@@ -82,7 +82,8 @@ class Process:
         Errors: InputError for a target that is no column.
         """
         if plan.target and plan.target not in columns.names:
-            raise InputError(f"The target {brief(plan.target)} is not a column.")
+            listed = brief(", ".join(columns.names), 200)
+            raise InputError(f"The target {brief(plan.target)} is not a column; the columns are {listed}.")
         alone = _network(columns, ((),) * len(columns.names))
         unit = int(_PRICES / plan.total)
         if plan.measure is PrivacyMeasure.EPSILON:

@@ -151,7 +151,8 @@ def _network_of(text: str, table: Dataset | Source) -> Network:
     domains = dict(zip(table.names, table.states, strict=True))
     missing = next((name for name in drawn.names if name not in domains), None)
     if missing is not None:
-        raise InputError(f"The node {brief(missing)} is not a column of the table.")
+        listed = brief(", ".join(domains), 200)
+        raise InputError(f"The node {brief(missing)} is not a column of the table; it has {listed}.")
     return Network.from_edges(drawn.names, drawn.edges, {name: domains[name] for name in drawn.names})
 
 

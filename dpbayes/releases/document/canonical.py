@@ -20,7 +20,7 @@ _MOST_PLACES = 3_000_000
 
 _MOST_DIGITS, _MOST_LETTERS = 19, 2000
 
-_DECIMAL = re.compile(r"[0-9]{1,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?", re.ASCII)
+_DECIMAL = re.compile(r"(?=\.?[0-9])[0-9]{0,20}(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?", re.ASCII)
 _FRACTION = re.compile(r"(0|[1-9][0-9]{0,59})/([1-9][0-9]{0,59})", re.ASCII)
 
 

@@ -146,7 +146,7 @@ def checked_reason(reason: object) -> str:
     """Return a reason. Errors: LedgerError if it is empty, too long, or not text."""
     is_text = isinstance(reason, str) and any(letter.isprintable() and letter != " " for letter in reason)
     if not isinstance(reason, str) or not is_text or len(reason) > MAX_REASON or not is_writable(reason):
-        raise LedgerError(f"A budget needs a justification of 1 to {MAX_REASON:,} letters, not {brief(reason)}.")
+        raise LedgerError(f"The reason must have 1 to {MAX_REASON:,} letters, as a justification; not {brief(reason)}.")
     if any(unicodedata.category(letter) == "Cc" and letter not in "\n\r\t" for letter in reason):
         raise LedgerError(f"The justification {brief(reason)} has a control character. Write plain text.")
     return reason.strip()
@@ -198,7 +198,7 @@ class Account:
         if cost is None:
             raise LedgerError(
                 f"The budget of {brief(self.dataset)} is in pure ε, and cannot pay for Gaussian noise. Use Laplace "
-                "noise."
+                "noise, whose delta is 0."
             )
         return cost
 
