@@ -168,13 +168,8 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    return Frame(
-        headline,
-        figures,
-        (*arrow_notes(errors, inputs.last), READING),
-        {"worth": f"{PRICE} {inputs.releases}"},
-        numbers,
-    )
+    notes, captions = (*arrow_notes(errors, inputs.last), READING), {"worth": f"{PRICE} {inputs.releases}"}
+    return Frame(headline, figures, notes, captions, numbers)
 
 
 def arrow_name(change: Change) -> str:

@@ -87,7 +87,7 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [_given(network, int(row)) or "all records" for row in rows]
     least, most = (numeral(round(value, 2) or value, 2) for value in (float(mean.min()), float(mean.max())))
-    finding = f"In this release, {event} has probability {least}."
+    finding = f"In this release, {event} has probability {least} among all records."
     if len(rows) > 1:
         parents = [network.names[j] for j in network.families[node][:-1]]
         by = f"{len(parents)} other columns" if len(parents) > 3 else listed(parents)

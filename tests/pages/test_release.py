@@ -153,7 +153,9 @@ def test_a_wrong_number_is_one_sentence_and_nothing_is_made(path: Path, texts: d
     assert not path.exists()
 
 
-def test_what_was_looked_at_is_stated(path: Path) -> None:
+def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, monkeypatch) -> None:
+    assert any("records are public" in text.value for text in open_page(PAGE).caption)
+    monkeypatch.setattr(Chosen, "has_public_records", False)
     at = open_page(PAGE)
     assert any("shown you nothing" in text.value for text in at.markdown)
     at = open_page("pages/explore.py")
@@ -300,7 +302,7 @@ def test_the_budget_in_use_is_the_one_that_is_raised(path: Path, tmp_path: Path)
 def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_released(path: Path, tmp_path: Path) -> None:
     published = released(tmp_path)
     at = open_page(PAGE)
-    budgets, releases = (frame.value for frame in at.dataframe[:2])
+    budgets, releases = (frame.value for frame in at.dataframe[1:3])
     assert budgets.iloc[0].tolist() == ["garden", "2", "0.5", "1.5"]
     assert releases.iloc[0].tolist()[:3] == ["garden-1", "0.5", "released"]
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())

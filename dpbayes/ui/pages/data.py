@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import escaped, many
+from dpbayes.base.text import escaped, listed, many
 from dpbayes.base.validation import InputError
 from dpbayes.boards.static import table_columns
 from dpbayes.sources.domains import DeclaredColumn
@@ -99,6 +99,8 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     if not is_own:
         public_columns(chosen)
     next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
+    if leaks := [name for name in chosen.domains if name in chosen.leaking_columns]:
+        st.caption(f"Not declared public yet: {escaped(listed(leaks))}. You can explore now; a release needs it.")
     if chosen.is_curator:
         _preview(chosen)
     share_python(lambda: show_python(python_of(chosen), "data", chosen))
@@ -122,14 +124,10 @@ def _about(chosen: Chosen) -> str:
 
 def _protected(chosen: Chosen) -> str:
     """Return which facts about the table are public."""
-    if leaks := len(chosen.leaking_columns):
-        return (
-            f"Public: how many records there are. The values of {many(leaks, 'column')} are not declared public yet; a "
-            "real release needs that."
-        )
     return (
-        "Public: how many records there are, and which values a column can take. A release protects which record has "
-        "which value."
+        "Public: how many records there are, and which values a column can take"
+        + (", once you declare them public" if chosen.leaking_columns else ", such as yes and no")
+        + ". A release protects which record has which value."
     )
 
 
@@ -165,13 +163,15 @@ def _preview(chosen: Chosen) -> None:
         records = [np.bincount(data.column(name), minlength=len(s)) for name, s in zip(names, states, strict=True)]
     st.subheader("Preview: not private (curator view)")
     key = names, states, tuple(numbers.tobytes() for numbers in records)
-    show("columns", key, lambda: table_columns(names, states, records))
+    left, right = (st.container(), None) if chosen.is_connected else st.columns([3, 2], gap="medium")
     mine = upload()
-    if mine is not None and chosen.settings.data == "upload":
-        st.caption(escaped(with_missing(mine)))
-    if not chosen.is_connected:  # whose first records are above
-        st.caption("The first records")
-        st.dataframe(_first_records(chosen), hide_index=True)
+    with left:
+        show("columns", key, lambda: table_columns(names, states, records))
+        if mine is not None and chosen.settings.data == "upload":
+            st.caption(escaped(with_missing(mine)))
+    if right is not None:  # the first records of a connected table are above
+        right.markdown("**The first records**")
+        right.dataframe(_first_records(chosen), hide_index=True)
     note_looked(chosen, RECORDS)
 
 

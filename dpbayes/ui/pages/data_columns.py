@@ -38,6 +38,7 @@ from dpbayes.ui.widgets.show import sentence_instead
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own state", "none", "counts as"
 
+USE_HELP = "Columns in use become nodes of the network. They share ε: leave out those that no question needs."
 VALUES_HELP = (
     f'Categories, or for numbers cut points, as in "{CUT_AT} 40; 60". Separate them with semicolons; numbers that are '
     "categories have quotation marks."
@@ -211,7 +212,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
         disabled=["column", TYPE],
         column_order=["use", "column", "public", "values", "missing", "meaning", TYPE],
         column_config={
-            "use": st.column_config.CheckboxColumn(width=50, help="Only columns in use become nodes of the network."),
+            "use": st.column_config.CheckboxColumn(width=50, help=USE_HELP),
             "column": st.column_config.TextColumn(width=85),
             "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
             "values": st.column_config.TextColumn(width=140, help=VALUES_HELP),
@@ -250,10 +251,9 @@ def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[i
     """Offer to declare all domains public; cut points that were read from the records last, with their names."""
     careful = [place for place in lacking if place in read]
     marked = [place for place in lacking if place not in read] or careful
+    label = f"Mark {_names(mine, marked) or 'all'} as public"
     if marked == careful and careful:
-        label = f"Mark the cut points of {_names(mine, careful)} as public"
-    else:
-        label = f"Mark all{' other columns' if careful else ''} as public"
+        label += ": these cut points are public knowledge"
     st.button(
         escaped(label),
         key="all.public",
@@ -416,13 +416,14 @@ def require_node_names(name: str) -> None:
 def public_columns(chosen: Chosen) -> None:
     """Show the public domains of the table: name, meaning, values, and what is declared of missing values."""
     leaks, readable = chosen.leaking_columns, chosen.readable
+    public = {name: {PUBLIC: "no" if name in leaks else "yes"} if leaks else {} for name in chosen.domains}
     declared, lines = {column.name: column for column in chosen.declared}, []
     for name, states in chosen.domains.items():
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
-        public = {PUBLIC: "no" if name in leaks else "yes"}
-        lines.append({"column": name} | public | cells | public | meaning)
+        cells.pop(PUBLIC, None)
+        lines.append({"column": name} | meaning | public[name] | cells)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),

@@ -7,11 +7,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from dpbayes.audit.risk import belief_sentence
 from dpbayes.base import terms
 from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, listed, many, numeral, typed
@@ -61,6 +63,9 @@ KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
+PARTS_SHOWN = 8
+"""Tables of counts in the preview of a release."""
+
 REASON = "First release of this table"
 
 _PRESSED, _CHARGED, PURE = "release.pressed", "release.charged", "release.pure"
@@ -91,7 +96,7 @@ def release_page(chosen: Chosen) -> None:
 def _release(chosen: Chosen, path: Path) -> str:
     """Show the request, its cost and the button, or first the release; return the dataset. Errors: InputError."""
     place, result = st.empty(), st.container()
-    step = "choose a table and declare its columns on Data"
+    step = _step_on_data(chosen)
     try:
         require_releasable(chosen)
         left, right = st.columns(2, gap="large")
@@ -127,6 +132,14 @@ def _release(chosen: Chosen, path: Path) -> str:
     return charged.account.dataset
 
 
+def _step_on_data(chosen: Chosen) -> str:
+    """Return what Data still needs for a release."""
+    if chosen.refused:
+        return "correct the columns on Data"
+    names = [name for name in chosen.domains if name in chosen.leaking_columns]
+    return f"declare the values of {escaped(listed(names))} public on Data" if names else "choose a table on Data"
+
+
 def _result(published: Published, charged: "ChargedAccount") -> None:
     """Show a release, and what remains of its budget for another one."""
     if published.row != st.session_state.get(RELEASED):
@@ -135,7 +148,8 @@ def _result(published: Published, charged: "ChargedAccount") -> None:
     left = charged.shown(charged.account.left)
     st.subheader("Another release of these records")
     st.markdown(
-        f"ε = {left} of the budget is left. Change the mechanism or ε to make another release."
+        f"ε = {left} of the budget is left. Change the mechanism or ε to make another release. The ledger shows this "
+        "one again."
         if charged.account.left
         else "The budget is used up. Another release needs a larger budget: see *Raise a budget*, under Ledger."
     )
@@ -174,7 +188,7 @@ def _request(chosen: Chosen) -> Chargeable:
         adaptive = adaptive_request(chosen, dataset, delta)
         st.markdown(
             f"{many(adaptive.n, 'record')}: a graph over {many(len(adaptive.columns.names), 'column')} and its tables, "
-            "together under one guarantee. Arrows are added only if they are useful despite the noise."
+            "together under one guarantee. Arrows are chosen with noise: some can be missing or wrong."
         )
         return adaptive
     request = request_of(chosen, dataset)
@@ -221,6 +235,12 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
         f"**{escaped(chosen.data_title)}**{records}: the tables of the drawn graph with {graph}, as "
         f"{many(request.entry.length(request), 'whole number')} with noise."
     )
+    if request.entry.length(request) == network.cell_count:
+        st.caption("What goes out: a noisy count for each combination of values.")
+        counted = np.bincount(network.node_of_row[network.row_of_cell])
+        parts = [", ".join(network.names[j] for j in family[::-1]) for family in network.families]
+        frame = pd.DataFrame({"counts of": parts, "whole numbers": counted})
+        st.dataframe(frame, hide_index=True, height=38 + 35 * min(len(parts), PARTS_SHOWN))
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
         escaped(request.entry.accuracy(request, request.calibrated.scale))
@@ -364,7 +384,10 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
             delta = decimal("δ", controls.plain_number(typed_delta))
     except InputError as error:
         problem = str(error)
-    st.caption(f":red[{escaped(problem)}]" if problem else _meaning(epsilon, typed_delta))
+    if problem:
+        st.caption(f":red[{escaped(problem)}]")
+    else:
+        _explain(epsilon, typed_delta)
     reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", persist_state="session")
     st.caption(
         "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
@@ -375,14 +398,14 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
     return ChargedAccount(account, cost_in(account.measure, request.cost), delta, reason, problem)
 
 
-def _meaning(epsilon: str, delta: str) -> str:
-    """Return how to choose a valid budget: it is for all releases, and what it allows an attacker."""
+def _explain(epsilon: str, delta: str) -> None:
+    """State how to choose a valid budget: it is for all releases, and what it allows an attacker."""
     most, rare = (float(controls.plain_number(text) or 0) for text in (epsilon, delta))
-    return (
-        "The budget limits what all releases of these records reveal together, now and later. Choose it by the risk "
-        f"for one person: {belief_sentence(Guarantee(most, rare))} δ is the probability with which the limit of ε may "
-        "fail; whether it is 0 cannot change later."
+    st.caption(
+        "This release spends its privacy loss ε. The total budget is a limit for all releases of these records "
+        "together, now and later."
     )
+    st.caption(f"Choose the budget by the risk for one person: {belief_sentence(Guarantee(most, rare))}")
 
 
 def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
@@ -402,11 +425,12 @@ def _costs(charged: ChargedAccount) -> None:
         f"At δ, releases together cost less than the sum of their ε. They are added in ρ (zCDP): this one costs "
         f"{amount_text(cost)}, and {amount_text(account.left)} of {amount_text(account.budget)} is left."
     )
-    left = account.left - cost
+    left, twice = account.left - cost, charged.shown(2 * cost)
+    later = f"For two such releases, set the total budget to ε = {twice}." if charged.is_new else ""
     st.markdown(
         f"With this release, all releases of these records cost **ε = {charged.shown(account.spent + cost)}** of the "
         f"total budget **ε = {charged.shown(account.budget)}**{charged.at_delta}. "
-        + (f"For later releases, ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left for later ones.")
+        + (f"For later releases, ε = {charged.shown(left)} is left." if left > 0 else f"Nothing is left. {later}")
         * charged.is_enough,
         help=rho if account.measure is PrivacyMeasure.RHO else None,
     )
@@ -427,11 +451,12 @@ def _finding(charged: ChargedAccount, *, is_adaptive: bool) -> str:
 def _seen(chosen: Chosen) -> None:
     """State what this session has shown of the records, which the guarantee does not cover."""
     seen, choice = looked_at(chosen), "the columns, ε or δ" if chosen.reads_records else "the graph, the prior or ε"
-    if seen:
+    if chosen.has_public_records:
+        st.caption("These records are public. You may look at them before a release.")
+    elif seen:
         st.markdown(
-            f"You have looked at {listed(seen)} of this table. If that influenced {choice}, the guarantee does not "
-            "cover this choice: state so beside the release, or choose ε by *Which epsilon* on Explore, from public "
-            "tables."
+            f"You have looked at {listed(seen)} of this table. No guarantee covers {choice} that is chosen by looking "
+            "at them: state so beside the release, or choose ε by *Which epsilon* on Explore, from made-up tables."
         )
     else:
         st.markdown(

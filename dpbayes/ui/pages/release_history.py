@@ -29,7 +29,10 @@ from dpbayes.ui.widgets.show import sentence_instead
 RELEASED = "release.released"
 """Where a session stores the row of the release that it made last."""
 
-BUDGET_DELTA = "With 0, the budget pays for Laplace noise only. Above 0, it pays for Gaussian noise, too."
+BUDGET_DELTA = (
+    "The probability that the limit of ε fails. With 0, the budget pays for Laplace noise only. Above 0, it pays "
+    "for Gaussian noise, too. Whether it is 0 cannot change later."
+)
 
 
 # Budgets as typed
@@ -156,8 +159,10 @@ def example_or_file() -> None:
     """Let anyone open a release of their own, or the example."""
     if not check_a_file() and st.toggle("Show an example", value=True, key="release.example"):
         with sentence_instead():
-            st.markdown("**An example:** a release of synthetic records, as a recipient sees it.")
-            opened_release(example(), key="example")
+            row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
+            which = "**An example:** a release of synthetic records" if row is None else "**Your last release**"
+            st.markdown(f"{which}, as a recipient sees it.")
+            opened_release(example() if row is None else ledger.outcome(ledger.ledger_path(), row), key="example")
 
 
 def check_a_file(*, is_brief: bool = False) -> bool:

@@ -58,7 +58,9 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
     verification = kept(f"{key}.verified", data, lambda: verify(data))
     if not verification.holds:
         st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
-        _listed(verification)
+        for check in verification.checks:
+            if not check.holds:
+                assumption(f":red[{escaped(check.sentence)}]", holds=False)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
     st.success("The release is valid: its numbers, its noise and its statements agree.")
@@ -140,12 +142,12 @@ def _graph(network: Network) -> None:
         st.html(f'<div class="graph" role="img" aria-label="The released graph" style="{style}"></div>')
     else:
         st.markdown(escaped("; ".join(f"{parent} → {child}" for parent, child in network.edges)))
-    st.caption("The released graph. An arrow states that two columns depend on each other; it states no cause.")
+    st.caption("The released graph. Its arrows were chosen with noise: one can be wrong, and none states a cause.")
 
 
 def _listed(verification: Verification) -> None:
-    for check in sorted(verification.checks, key=lambda check: check.holds):
-        assumption(escaped(check.sentence) if check.holds else f":red[{escaped(check.sentence)}]", holds=check.holds)
+    for check in verification.checks:
+        assumption(escaped(check.sentence))
     for sentence in verification.left_out:
         st.caption(escaped(sentence))
 
