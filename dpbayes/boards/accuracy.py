@@ -1,6 +1,6 @@
 """Accuracy of private predictions against epsilon: Figure 1 of [Zhang16], on any network and table."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from dpbayes.base.estimates import Estimate
@@ -8,10 +8,10 @@ from dpbayes.base.text import many, numeral, share_text
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import Figure, sharing_legend
+from dpbayes.figures.style import Figure, sharing_legend, value_mark
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -93,7 +93,7 @@ def _is_as_stated(plan: AccuracyPlan) -> bool:
 def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study, grid = inputs.study, inputs.study.plan.grid
     figures: dict[str, Figure] = {
-        "accuracy": accuracy_figure(study.curves, grid, epsilon=epsilon),
+        "accuracy": _marked(accuracy_figure(study.curves, grid, epsilon=epsilon), study, epsilon),
         "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
     }
     captions = {"accuracy": comparison_sentence(study, epsilon)}
@@ -101,6 +101,16 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
         figures["proved"] = sharing_legend(certified_figure(study.certified_curves()))
         captions["proved"] = proved_sentence(study, epsilon)
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
+
+
+def _marked(figure: Figure, study: AccuracyStudy, epsilon: float) -> Figure:
+    """Mark from which epsilon on the best curve near an epsilon shows no clear loss."""
+    best = study.best_near(epsilon)
+    if best is None or not (later := _without_loss(study, best)):
+        return figure
+    value, text = float(study.mean(best)[-len(later)]), "no clear loss from the dot on"
+    mark = value_mark(later[0], value, text, study.look(best).colour, side="top right")
+    return replace(figure, data=(*figure.data, mark))
 
 
 def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
@@ -135,10 +145,14 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
         return f"{without}; {alike}"
     points = Estimate(100 * lost.value, 100 * BAND * lost.error)
     start = f"{without}; the best private curve, {name}, is {points} points below."
-    last = max(k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(best, k)))
-    if last + 1 == len(study.plan.epsilons):
-        return start
-    return f"{start} From ε = {numeral(study.plan.epsilons[last + 1], 2)} on, {alike}"
+    later = _without_loss(study, best)
+    return f"{start} From ε = {numeral(later[0], 2)} on, {alike}" if later else start
+
+
+def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:
+    """Return the largest epsilons, at all of which a curve is not clearly below the exact posterior."""
+    clear = [k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(method, k))]
+    return study.plan.epsilons[max(clear, default=-1) + 1 :]
 
 
 def _is_clear(lost: Estimate) -> bool:

@@ -114,6 +114,9 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
     place = GRID[nearest_place(GRID, epsilon)]
     captions = {"here": f"At ε = {numeral(place)}, with two standard errors."}
+    pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
+    if 0 < len(pure) < len(here):
+        captions["errors"] = f"Without mechanisms of δ > 0, at {comparison_headline(pure, place)}"
     notes = (_about(inputs), *_missing(inputs, here, place))
     return Frame(comparison_headline(here, place), figures, notes, captions, numbers)
 

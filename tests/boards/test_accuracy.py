@@ -34,7 +34,7 @@ def test_all_stops_have_the_same_curves_and_a_line_at_their_epsilon():
     for key in ("accuracy", "loss"):
         figures = [frame.figures[key] for frame in frames.values()]
         for first, last in zip(figures[0].data, figures[2].data, strict=True):
-            np.testing.assert_array_equal(first["y"], last["y"])
+            assert "text" in first or list(first["y"]) == list(last["y"])  # a text is that of the best curve here
         assert [figure.layout["shapes"][0]["x0"] for figure in figures] == [0.01, 1, 100]
     for figure in frames["1"].figures.values():
         figure.to_plotly()  # refuses a property that Plotly does not know
@@ -43,7 +43,7 @@ def test_all_stops_have_the_same_curves_and_a_line_at_their_epsilon():
 def test_the_curves_of_figure_1_are_those_of_the_study():
     frame = prediction_accuracy(INPUTS).frames_at("1")[0]
     study = accuracy_study(FIGURE_1)
-    drawn = {trace["name"]: trace["y"] for trace in frame.figures["accuracy"].data}
+    drawn = {trace["name"]: trace["y"] for trace in frame.figures["accuracy"].data if "text" not in trace}
     for method in study.methods:
         np.testing.assert_array_equal(drawn[method.called(study.plan.draws)], study.mean(method))
     k = GRID.index(1.0)

@@ -339,7 +339,7 @@ class Shown:
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "What does privacy cost in predictions? **Look** where a curve meets the wide blue line: from there on, no "
+        "What does privacy cost in predictions? Look where a curve meets the wide blue line: from there on, no "
         "loss is seen. Below the dashed line, the majority class alone predicts better.",
         _accuracy_controls,
         _accuracy_board,
@@ -351,7 +351,7 @@ EXPERIMENTS = {
     ),
     Experiment.REGRESSION: Shown(
         "What does privacy cost in a regression? A stronger prior gives a smaller ε and a larger error. "
-        "**Look** for a precision at which both are acceptable.",
+        "Look for a precision at which both are acceptable.",
         _regression_controls,
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
@@ -359,7 +359,7 @@ EXPERIMENTS = {
         ("regression.noise_variance", "regression.train_share", "regression.repeats"),
     ),
     Experiment.SAMPLING: Shown(
-        "A sample of the posterior can be private if the posterior is trimmed first. **Look** how narrow the allowed "
+        "A sample of the posterior can be private if the posterior is trimmed first. Look how narrow the allowed "
         "region is at a small ε, and how far the exact posterior lies from it.",
         _sampling_controls,
         _sampling_board,
@@ -370,7 +370,7 @@ EXPERIMENTS = {
     ),
     Experiment.GAME: Shown(
         "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
-        "**look** where the attacker wins nearly every game.",
+        "look where the attacker wins nearly every game.",
         _game_controls,
         _game_board,
         "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
@@ -378,7 +378,7 @@ EXPERIMENTS = {
         ("sampling.share", "sampling.concentration", "calibration"),
     ),
     Experiment.DIE: Shown(
-        "Which mechanism releases the posterior of one die best? **Look** how near each box is to 0: there, a release "
+        "Which mechanism releases the posterior of one die best? Look how near each box is to 0: there, a release "
         "is the exact posterior.",
         _die_controls,
         _die_board,
@@ -388,7 +388,7 @@ EXPERIMENTS = {
         ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
     ),
     Experiment.COMPARISON: Shown(
-        "Which mechanism has the least error on my table? **Look** which line is lowest at your ε. Mechanisms with "
+        "Which mechanism has the least error on my table? Look which line is lowest at your ε. Mechanisms with "
         "δ > 0 give the weaker guarantee (ε, δ).",
         lambda _: _offered("release", "reading"),
         _comparison_board,

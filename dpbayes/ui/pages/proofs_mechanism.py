@@ -241,8 +241,8 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     if is_of_network(chosen.settings) and chosen.options("audit").subject is AuditSubject["RELEASE"]:
-        whole = " with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
-        st.caption(f"{escaped(kind.label)}{whole}.")
+        whole = ", with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
+        st.caption(f"{escaped(kind.label)} as on Explore{whole}.")
     for name in _parameters(chosen, kind):
         if (name != "epsilon" or not has_slider) and (name != "delta" or not _is_pure(chosen)):
             controls.parameter_control(name, default=_default(chosen, kind, name))
