@@ -57,7 +57,8 @@ def run_command(name: str, command: "Command", words: Sequence[str]) -> int:
     except InputError as error:
         warn(error)
     except OSError as error:
-        warn(f"{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
+        name = next((f"{name}: " for name, given in vars(arguments).items() if str(given) == str(error.filename)), "")
+        warn(f"{name}{error.filename or 'A file'} cannot be read or written: {error.strerror or error}.")
     return REFUSED
 
 

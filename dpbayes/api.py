@@ -76,4 +76,4 @@ audit_report = _audit
 
 for _name, _value in [*globals().items()]:
     if not _name.startswith("_") and _isfunction(_value):  # classes are checked where they are defined
-        globals()[_name] = _checked(_value)
+        globals()[_name] = _checked(_value, _name)

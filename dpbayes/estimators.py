@@ -96,8 +96,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Any:
         """Return the most probable class (n,) of every record."""
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[places]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -163,6 +163,7 @@ MISTAKES = {
     "a class is audited": (lambda: dp.audit_report(dp.LaplaceUpdates, n=9, epsilons=[1]), "object", "prior=network"),
     "the class of a mechanism": (lambda: dp.release(DATA, dp.LaplaceUpdates, graph_unseen=True), "prior=", "LaplaceUp"),
     "draws that ignore their number": (lambda: dp.audit_by_draws(One(), first=1, second=2, rng=1), "simulate", "size"),
+    "an audit without n": (lambda: dp.audit_report(LAPLACE), "'n'", "audit_report(mechanism, n=..."),
     "a frame is predicted": (lambda: dp.plot.accuracy(ASIA, FRAME, "dysp"), "DataFrame", "from_frame"),
 }
 

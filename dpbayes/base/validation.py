@@ -117,9 +117,10 @@ _STARRED, _FIRST = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYW
 """The parameters of which no argument is checked: several in one, and the object of a method."""
 
 
-def type_checked(what: T) -> T:
+def type_checked(what: T, name: str = "") -> T:
     """Return a public function, or a class, which refuses arguments of other types than those that it declares.
 
+    `name` is what a person calls it by, if not its own name.
     Errors: InputError with the argument, its value or type, and the cure; or with all arguments if one is missing or
     unknown, or if two of them are interchanged.
     """
@@ -127,6 +128,7 @@ def type_checked(what: T) -> T:
         what.__init__ = type_checked(what.__init__)  # type: ignore[misc]  # the way to every instance of a dataclass
         return what
     signature = inspect.signature(what)
+    words = _written(name or what.__qualname__.removesuffix(".__init__").rpartition(".")[2], signature)
     named = [at for at in signature.parameters.values() if at.kind not in _STARRED and at.name not in _FIRST]
     hints = {at.name: at.annotation for at in named}
 
@@ -136,10 +138,10 @@ def type_checked(what: T) -> T:
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             reason = f"{str(error)[0].upper()}{str(error)[1:]}"
-            raise InputError(f"{reason}. Write {_written(what, signature)}.") from None
+            raise InputError(f"{reason}. Write {words}.") from None
         wrong = [name for name in filter(hints.get, given) if not _allows(hints[name], given[name])]
         if len(wrong) == 2 and all(_allows(hints[name], given[other]) for name, other in (wrong, wrong[::-1])):
-            raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {_written(what, signature)}.")
+            raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {words}.")
         for name in filter(hints.get, given):
             _require(name, given[name], hints[name])
         return what(*args, **kwargs)
@@ -147,10 +149,9 @@ def type_checked(what: T) -> T:
     return call  # type: ignore[return-value]  # a function of the same signature
 
 
-def _written(what: Any, signature: inspect.Signature) -> str:
+def _written(name: str, signature: inspect.Signature) -> str:
     """Return a call with the names of its arguments, as a person writes it."""
-    words = (f"{name}=..." if at.kind is at.KEYWORD_ONLY else name for name, at in signature.parameters.items())
-    name = what.__qualname__.removesuffix(".__init__").rpartition(".")[2]
+    words = (f"{word}=..." if at.kind is at.KEYWORD_ONLY else word for word, at in signature.parameters.items())
     return f"{name}({', '.join(word for word in words if word not in _FIRST)})"
 
 

@@ -22,12 +22,13 @@ def test_a_decimal_is_read_exactly_and_written_again(digits, places):
 def test_decimals_are_exact():
     assert decimal("x", "0.1") == decimal("x", "1e-1") == Fraction(1, 10) != Fraction(0.1)
     assert (decimal("x", "2.5E+3"), decimal("x", "1e-05")) == (2500, Fraction(1, 10**5))
+    assert decimal("x", ".5") == decimal("x", "0.5")
     assert amount_text(Fraction(1, 8)) == "0.125"
     assert amount_text(Fraction(1200)) == "1200"
     assert amount_text(Fraction(1, 3)) == "1/3"
 
 
-@pytest.mark.parametrize("text", ["", "-1", "1e", "1e100", "1.", ".5", "0,5", "nan", "１", "1" * 21, None, 0.5])
+@pytest.mark.parametrize("text", ["", "-1", "1e", "1e100", "1.", ".", "0,5", "nan", "１", "1" * 21, None, 0.5])
 def test_what_is_no_decimal_is_refused(text):
     with pytest.raises(InputError, match="decimal such as"):
         decimal("x", text)

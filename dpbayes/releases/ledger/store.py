@@ -183,7 +183,7 @@ def _now() -> str:
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
     if mode != "rwc" and not path.exists():
-        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first.")
+        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first: dpbayes ledger open.")
     _require_place(path)
     address = f"{path.resolve().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)

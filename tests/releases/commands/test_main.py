@@ -112,7 +112,7 @@ def test_the_prior_is_capped_or_stated(words, mechanism, option, prior, tmp_path
         (["--graph-unseen", "--dataset", "forest"], "no dataset"),
         (["--graph-unseen", "--network", "rain -> snow"], "not a column"),
         (["--graph-unseen", "--mechanism", "fourier"], "binary|two states"),
-        (["--graph-unseen", "--data", "nowhere.csv"], "nowhere.csv cannot be read"),
+        (["--graph-unseen", "--data", "nowhere.csv"], "data: nowhere.csv cannot be read"),
     ],
 )
 def test_what_cannot_be_released_is_one_sentence_and_costs_nothing(words, more, why, tmp_path, capsys):
