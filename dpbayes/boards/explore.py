@@ -202,7 +202,8 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
     picture = AnswerPicture(points_of(inputs.span), shown, read.means[:1], 0, top=top, span=inputs.span)
     decimals = FEWEST if read.interval is None else _decimals(*read.interval)
-    headline, numbers = f"ε = {stop}: this release answers {probability_text(answer, decimals)}", {"released": answer}
+    headline = f"ε = {stop}: a simulated release answers {probability_text(answer, decimals)}"
+    numbers = {"released": answer}
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}

@@ -91,7 +91,7 @@ def test_pages_without_a_setting_are_an_entry_each(open_counted):
 def test_one_press_goes_back_to_the_setting_before(open_counted):
     screen = open_counted("explore")
     fourier, recipient = screen.button("Fourier"), screen.option("Recipient")
-    for control, said in ((fourier, "Fourier (proved)"), (recipient, "this release answers")):
+    for control, said in ((fourier, "Fourier (proved)"), (recipient, "a simulated release answers")):
         control.click()
         expect(screen.page.locator(".dpbayes-board")).to_contain_text(said)
         screen.settle()  # pressed before the address is written, both would be one step

@@ -41,7 +41,6 @@ NO_ARROWS = (
 OF_RECORDS = 5
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
-
 PERSON = "person.open"
 """Whether the part on one person is open, which depends on epsilon."""
 
@@ -74,6 +73,8 @@ def _make_a_release(chosen: Chosen) -> None:
         return
     if st.button("Make a release", type="primary", key="make", width="stretch"):
         st.switch_page("pages/release.py")
+    if not all(column.public for column in chosen.declared):
+        st.caption("Before that, declare the values of all columns as public on *Data*.")
     if not chosen.has_public_records:
         st.caption("No guarantee covers an ε that is chosen by looking at this picture.")
 
@@ -183,6 +184,9 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     about = inputs.tables.text
     key = (*_public_inputs(chosen), about, inputs.tables.is_private and chosen.counts.digest, chosen.n)
     view = which_epsilon(inputs).stating(saved_facts(chosen))
+    if st.session_state.get("epsilon.of") != key:
+        place.empty()  # the offer of the settings before, while the board is computed
+    st.session_state["epsilon.of"] = key
     with st.container(key="main"), st.container(key="picture"):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
     if least is not None:
