@@ -33,9 +33,9 @@ class Keys {
     else this.hidden.delete(name);
   }
 
-  // What can be drawn here small: lines and symbols.
+  // What can be drawn here small: lines, symbols and bars.
   static can(data) {
-    return named(data).every(
+    return named(data).map(asSymbol).every(
       ({ type, mode, marker }) =>
         type === "scatter" && mode && (!mode.includes("markers") || !marker?.symbol || shape(marker.symbol) in SYMBOLS),
     );
@@ -61,11 +61,18 @@ class Keys {
     const key = document.createElement("span");
     key.dataset.name = trace.name;
     key.className = this.hidden.has(trace.name) ? "hidden" : "";
-    key.innerHTML = `<svg viewBox="0 0 24 12" aria-hidden="true">${lineOf(trace)}${symbolOf(trace)}</svg>`;
+    const drawn = asSymbol(trace);
+    key.innerHTML = `<svg viewBox="0 0 24 12" aria-hidden="true">${lineOf(drawn)}${symbolOf(drawn)}</svg>`;
     key.append(asWords(trace.name));
     return key;
   }
 }
+
+// A bar of one colour is a square of it.
+const asSymbol = (trace) =>
+  trace.type === "bar" && typeof trace.marker?.color === "string"
+    ? { type: "scatter", mode: "markers", marker: { color: trace.marker.color, symbol: "square" } }
+    : trace;
 
 const shape = (symbol) => first(symbol).replace("-open", "");
 
