@@ -63,8 +63,6 @@ FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
-OLD_COLUMNS = "Until then, the preview and the other pages use the last valid columns."
-
 OTHER = "Other path …"
 
 
@@ -91,7 +89,8 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
         headline(_about(chosen))
         if chosen.domains:
             if chosen.refused:
-                st.caption(f":red[{escaped(chosen.refused)}] {OLD_COLUMNS}")
+                kept = "Until then, the preview and the other pages use the last valid columns."
+                st.caption(f":red[{escaped(chosen.refused)}] {kept}")
             else:
                 st.caption(_protected(chosen))
     if not chosen.domains:

@@ -249,24 +249,19 @@ def _names(mine: DescribedTable, places: Sequence[int]) -> str:
 
 def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[int], read: Sequence[int]) -> None:
     """Offer to declare all domains public; cut points that were read from the records last, with their names."""
-    careful = [place for place in lacking if place in read]
+    careful, columns = [place for place in lacking if place in read], list(mine.columns)
     marked = [place for place in lacking if place not in read] or careful
     label = f"Mark {_names(mine, marked) or 'all'} as public"
     if marked == careful and careful:
         label += ": these cut points are public knowledge"
+    for place in marked:
+        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
     st.button(
         escaped(label),
         key="all.public",
         disabled=not marked,
-        on_click=lambda: keep(mine.declared(_all_public(mine, marked))),
+        on_click=lambda: keep(mine.declared(columns)),
     )
-
-
-def _all_public(mine: DescribedTable, places: Sequence[int]) -> list[DeclaredColumn]:
-    columns = list(mine.columns)
-    for place in places:
-        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
-    return columns
 
 
 def _key(mine: DescribedTable) -> str:
@@ -416,18 +411,18 @@ def require_node_names(name: str) -> None:
 def public_columns(chosen: Chosen) -> None:
     """Show the public domains of the table: name, meaning, values, and what is declared of missing values."""
     leaks, readable = chosen.leaking_columns, chosen.readable
-    public = {name: {PUBLIC: "no" if name in leaks else "yes"} if leaks else {} for name in chosen.domains}
     declared, lines = {column.name: column for column in chosen.declared}, []
     for name, states in chosen.domains.items():
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
-        cells.pop(PUBLIC, None)
-        lines.append({"column": name} | meaning | public[name] | cells)
+        public = {PUBLIC: "no" if name in leaks else "yes"}
+        lines.append({"column": name} | meaning | cells | public)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
             hide_index=True,
+            column_order=None if leaks else [name for name in lines[0] if name != PUBLIC],
             height=38 + 35 * min(len(lines), ROWS_SHOWN),
             column_config={
                 "values": st.column_config.TextColumn(width=150),

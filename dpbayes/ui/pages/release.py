@@ -35,6 +35,7 @@ from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, require_public, shown_again
 from dpbayes.sources.columns import states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.pages.data_columns import ROWS_SHOWN
 from dpbayes.ui.pages.release_history import (
     RELEASED,
     as_epsilon,
@@ -63,9 +64,6 @@ KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
-PARTS_SHOWN = 8
-"""Tables of counts in the preview of a release."""
-
 REASON = "First release of this table"
 
 _PRESSED, _CHARGED, PURE = "release.pressed", "release.charged", "release.pure"
@@ -80,7 +78,8 @@ def release_page(chosen: Chosen) -> None:
         headline("Anyone can check and use a release without the records.")
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        example_or_file()
+        row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
+        example_or_file(None if row is None else ledger.outcome(ledger.ledger_path(), row))
         share_python(lambda: show_python(CHECK, "release", chosen))
         return
     path = ledger.ledger_path()
@@ -240,7 +239,7 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
         counted = np.bincount(network.node_of_row[network.row_of_cell])
         parts = [", ".join(network.names[j] for j in family[::-1]) for family in network.families]
         frame = pd.DataFrame({"counts of": parts, "whole numbers": counted})
-        st.dataframe(frame, hide_index=True, height=38 + 35 * min(len(parts), PARTS_SHOWN))
+        st.dataframe(frame, hide_index=True, height=38 + 35 * min(len(parts), ROWS_SHOWN))
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
         escaped(request.entry.accuracy(request, request.calibrated.scale))

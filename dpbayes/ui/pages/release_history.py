@@ -155,14 +155,13 @@ def _check(path: Path) -> None:
 # A release that somebody has
 
 
-def example_or_file() -> None:
-    """Let anyone open a release of their own, or the example."""
+def example_or_file(mine: bytes | None) -> None:
+    """Let anyone open a release of their own, or show the session's last release, `mine`, or the example."""
     if not check_a_file() and st.toggle("Show an example", value=True, key="release.example"):
         with sentence_instead():
-            row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
-            which = "**An example:** a release of synthetic records" if row is None else "**Your last release**"
+            which = "**Your last release**" if mine else "**An example:** a release of synthetic records"
             st.markdown(f"{which}, as a recipient sees it.")
-            opened_release(example() if row is None else ledger.outcome(ledger.ledger_path(), row), key="example")
+            opened_release(mine or example(), key="example")
 
 
 def check_a_file(*, is_brief: bool = False) -> bool:

@@ -58,9 +58,8 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
     verification = kept(f"{key}.verified", data, lambda: verify(data))
     if not verification.holds:
         st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
-        for check in verification.checks:
-            if not check.holds:
-                assumption(f":red[{escaped(check.sentence)}]", holds=False)
+        for failed in (check for check in verification.checks if not check.holds):
+            assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
     st.success("The release is valid: its numbers, its noise and its statements agree.")
