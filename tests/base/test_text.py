@@ -15,12 +15,10 @@ from dpbayes.base.text import (
     interval_texts,
     latex,
     letters,
-    many,
     near_one,
     numeral,
     numeral_above,
     percent,
-    power_of_ten,
     share_text,
     shortest,
     typed,
@@ -59,16 +57,6 @@ def test_what_is_at_most_so_much_is_never_rounded_down(number: float, most: int)
 def test_at_most_nothing_and_at_most_anything() -> None:
     assert (numeral_above(0.0), numeral_above(math.inf), numeral_above(-0.0)) == ("0", "∞", "0")
     assert (numeral_above(0.12341, 4), numeral_above(0.1234, 4)) == ("0.1235", "0.1234")
-
-
-def test_one_thing_and_many_and_a_share() -> None:
-    assert (many(1, "release"), many(0, "release"), many(1000, "release")) == (
-        "1 release",
-        "0 releases",
-        "1,000 releases",
-    )
-    assert (percent(0.25), percent(0.123456)) == ("25%", "12.35%")
-    assert (power_of_ten(-6), power_of_ten(12)) == ("10⁻⁶", "10¹²")
 
 
 @given(st.floats(0, 1))

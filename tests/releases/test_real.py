@@ -15,7 +15,6 @@ from dpbayes.mechanisms import REGISTRY
 from dpbayes.releases import ledger as books
 from dpbayes.releases.real import request_for
 from dpbayes.releases.signing import make_key
-from dpbayes.releases.verify import Check, Verification
 from dpbayes.sources.columns import Categories
 
 RNG = np.random.default_rng(5)
@@ -110,12 +109,6 @@ def test_no_ledger_is_opened_where_no_release_can_be_made(tmp_path, monkeypatch)
     with pytest.raises(dp.InputError, match="needs opendp"):
         dp.open_ledger(tmp_path / "x.ledger", epsilon=1, reason="a test")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_check_that_fails_is_shown():
-    checks = (Check("form", True, "It is one."), Check("hash", False, "It differs."))
-    lines = repr(Verification(checks, ("Not signed.",))).splitlines()[1:]
-    assert lines == ["  holds  form: It is one.", "  FAILS  hash: It differs.", "    -    Not signed."]
 
 
 def test_what_reveals_records_is_refused_as_by_the_command(ledger):
