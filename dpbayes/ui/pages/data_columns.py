@@ -45,8 +45,8 @@ VALUES_HELP = (
 )
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
-    f'"{NONE}": the column has no missing values. "{OWN}": they are a state of their own. "{COUNT_AS} …": they count '
-    "as one of the values."
+    f'"{NONE}": the column has no missing values; a release would count one as the first value. "{OWN}": they are a '
+    f'state of their own. "{COUNT_AS} …": they count as one of the values.'
 )
 PUBLIC = "public"
 """What the page calls a domain that is known without the records."""

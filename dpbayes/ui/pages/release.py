@@ -449,7 +449,7 @@ def _finding(charged: ChargedAccount, *, is_adaptive: bool) -> str:
 
 def _seen(chosen: Chosen) -> None:
     """State what this session has shown of the records, which the guarantee does not cover."""
-    seen, choice = looked_at(chosen), "the columns, ε or δ" if chosen.reads_records else "the graph, the prior or ε"
+    seen, choice = looked_at(chosen), "columns, an ε or a δ" if chosen.reads_records else "a graph, a prior or an ε"
     if chosen.has_public_records:
         st.caption("These records are public. You may look at them before a release.")
     elif seen:

@@ -157,7 +157,8 @@ def _check(path: Path) -> None:
 
 def example_or_file(mine: bytes | None) -> None:
     """Let anyone open a release of their own, or show the session's last release, `mine`, or the example."""
-    if not check_a_file() and st.toggle("Show an example", value=True, key="release.example"):
+    label = "Show my last release" if mine else "Show an example"
+    if not check_a_file() and st.toggle(label, value=True, key="release.example"):
         with sentence_instead():
             which = "**Your last release**" if mine else "**An example:** a release of synthetic records"
             st.markdown(f"{which}, as a recipient sees it.")
