@@ -12,7 +12,7 @@ from dpbayes.ui.widgets.show import next_page, within_app
 # What each part of the page answers; Streamlit would show a string here.
 ABOUT = {
     ProofsView.MECHANISM: "Does a mechanism keep the privacy loss that is stated for it?",
-    ProofsView.CLAIMS: "Which claims of the papers hold as they are stated? A release relies only on what is proved.",
+    ProofsView.CLAIMS: "Which claims hold as they are stated? A release uses only what is proved.",
 }
 
 within_app()

@@ -88,7 +88,7 @@ _LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
 class Records(enum.Enum):
     """Where the records come from."""
 
-    SYNTHETIC = "synthetic"
+    SYNTHETIC = "synthetic records"
     FULTON = "Fulton census"
 
 

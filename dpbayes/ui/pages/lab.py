@@ -237,10 +237,6 @@ def _sampling_board(chosen: Chosen) -> None:
 # The query game
 
 
-def _game_controls(_: Chosen) -> None:
-    _offered("sampling", "answer_epsilon", "columns", "records")
-
-
 def game_of(chosen: Chosen) -> Game:
     """Return the query game of the options. Errors: InputError if nothing is left to sample."""
     options = chosen.options("sampling")
@@ -371,7 +367,7 @@ EXPERIMENTS = {
     Experiment.GAME: Shown(
         "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
         "look where the attacker wins nearly every game.",
-        _game_controls,
+        lambda _: _offered("sampling", "answer_epsilon", "columns", "records"),
         _game_board,
         "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
         "et al. 2014, Theorems 1 to 3.",

@@ -272,7 +272,7 @@ def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> Non
     """Show the formula of a drawn bound with the present numbers and conditions, and where the claim fails."""
     claim = claim_of(shown)
     if drawn is not None:
-        st.markdown("**Conditions at this setting**")
+        st.markdown("**At this setting**")
         with sentence_instead():
             _filled_in(chosen, drawn)
     source(claim.reference)
@@ -288,9 +288,7 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
     st.markdown(inputs.exhibit.formula(subject, at, evaluated))
     for condition in evaluated.assumptions:
         assumption(condition.text, holds=condition.holds)
-    if not evaluated.assumptions:
-        st.caption("The claim has no conditions.")
-    elif not evaluated.applies:
+    if not evaluated.applies:
         st.caption("A condition marked ✗ is not met here; the stated bound is still shown.")
 
 

@@ -218,11 +218,9 @@ def _outputs(chosen: Chosen) -> None:
     mechanism, tables = audited.mechanism, neighbours(audited)
     epsilon, delta = mechanism.epsilon, 0.0 if _is_pure(chosen) else mechanism.delta
     key = (type(mechanism), epsilon, delta, mechanism.prior.network, tables.key, chosen.seed)
-    simulation = {"rng": stream(chosen.seed, "audit", type(mechanism).__name__), "draws": DRAWS}
-    with st.spinner(
-        f"Simulating {DRAWS} releases of each of two tables, and computing their privacy losses …", show_time=True
-    ):
-        own = {"epsilon": epsilon, "delta": delta} | simulation
+    rng = stream(chosen.seed, "audit", type(mechanism).__name__)
+    own = {"epsilon": epsilon, "delta": delta, "rng": rng, "draws": DRAWS}
+    with st.spinner(f"Simulating {DRAWS} releases of each of two tables …", show_time=True):
         result = kept("audit.outputs", key, lambda: audit_adaptive(tables.first, tables.second, **own))
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
