@@ -184,14 +184,15 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     about = inputs.tables.text
     key = (*_public_inputs(chosen), about, inputs.tables.is_private and chosen.counts.digest, chosen.n)
     view = which_epsilon(inputs).stating(saved_facts(chosen))
+    slot = place.empty()
     if st.session_state.get("epsilon.of") != key:
-        place.empty()  # the offer of the settings before, while the board is computed
+        slot.caption("No ε is computed yet.")  # in place of the offer for the settings before
     st.session_state["epsilon.of"] = key
     with st.container(key="main"), st.container(key="picture"):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
-    if least is not None:
-        kind: Literal["primary", "secondary"] = "secondary" if RANDOM in about else "primary"
-        with place:
+    with slot.container():
+        if least is not None:
+            kind: Literal["primary", "secondary"] = "secondary" if RANDOM in about else "primary"
             label = f"Use ε = {shortest(least)}"
             st.button(label, type=kind, key="epsilon.use", on_click=_use, args=(least,), width="stretch")
             promise = inputs.mechanism_at(least).certified
