@@ -66,8 +66,6 @@ WITHOUT_RECORDS = (
     "only, from the records."
 )
 
-FROM_RECORDS = "Not private (curator view): the errors are computed from the records."
-
 
 def network_page(chosen: Chosen) -> None:
     """Show the drawing beside the price and worth of its arrows, and its files."""
@@ -248,9 +246,8 @@ def _worth(chosen: Chosen) -> None:
         st.caption(WITHOUT_RECORDS)
         return
     if chosen.public_source is None:
-        if not chosen.has_public_records:
-            st.caption(FROM_RECORDS)
-        st.toggle("Propose arrows from the records", key=PROPOSES, help="Not private (curator view).")
+        label = "Not private (curator view): propose arrows from the records, too"
+        st.toggle(label if not chosen.has_public_records else "Propose arrows from the records", key=PROPOSES)
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
         is_public = not view.board.private or chosen.has_public_records
