@@ -246,7 +246,7 @@ def _worth(chosen: Chosen) -> None:
         st.caption(WITHOUT_RECORDS)
         return
     if chosen.public_source is None:
-        label = "Not private (curator view): propose arrows from the records, too"
+        label = "Errors from the records: not private (curator view). Propose arrows from them, too"
         st.toggle(label if not chosen.has_public_records else "Propose arrows from the records", key=PROPOSES)
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
