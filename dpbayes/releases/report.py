@@ -32,7 +32,7 @@ ALWAYS = {
 _STYLE = """
 @page { size: A4; margin: 8mm 12mm }
 body { font: 10pt/1.3 system-ui, sans-serif; color: #1b1f24; max-width: 186mm; margin: 8mm auto }
-@media print { body { max-width: none; margin: 0 } }
+@media print { body { max-width: none; margin: 0; font-size: 9.5pt } }
 h1, h2, p, li, dd, code { overflow-wrap: anywhere }
 h1 { font-size: 16pt } h2 { font-size: 11pt; margin: 3mm 0 1mm; break-after: avoid } dt { font-weight: 600 }
 dl { display: grid; grid-template-columns: 32mm 1fr; gap: 1mm 3mm; margin: 0 } dd { margin: 0 }
