@@ -12,7 +12,7 @@ from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.session.settings import EXPLORED_NAMES, PARAMETERS, title_at_sentence_start
 from dpbayes.ui.widgets import controls
 from tests.conftest import IS_THOROUGH, thorough
-from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of
+from tests.pages.conftest import fine, one_sentence, open_page, put, sentences, settings_of, unfold
 
 RELEASING = [mechanism for mechanism in (*MECHANISMS, *OF_RECORDS) if mechanism.__name__ in EXPLORED_NAMES]
 
@@ -98,6 +98,7 @@ def test_a_bad_number_gives_one_sentence_and_keeps_the_last(
     page: str, query: dict[str, str], name: str, good: str, texts: tuple[str, ...]
 ) -> None:
     at = open_page(f"pages/{page}.py", **query)
+    at = unfold(at, "lab.more") if query is LAB else at
     settings, shown = settings_of(at), at.text_input(key=f"box.{name}").value
     for text in texts:
         put(at, f"box.{name}", text)

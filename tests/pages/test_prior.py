@@ -12,19 +12,22 @@ from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.settings import MECHANISM_NAMES, Settings
 from tests.pages.conftest import everything, fine, open_page, put, settings_of, unfold
 
-EXPLORE, ASIA = "pages/explore.py", load_named("asia")[0]
+EXPLORE, LAB, ASIA = "pages/explore.py", "pages/lab.py", load_named("asia")[0]
+
+FOLDS = {EXPLORE: "settings.open", LAB: "lab.more"}
+"""Where the prior is folded away."""
 
 
 def opened(page: str, **query: str) -> AppTest:
     at = open_page(page, **query)
-    return unfold(at, "settings.open") if page == EXPLORE else at
+    return unfold(at, FOLDS[page]) if page in FOLDS else at
 
 
 def choose(at: AppTest, kind: PriorKind) -> AppTest:
     return fine(at.selectbox(key="choice.prior.kind").set_value(kind).run())
 
 
-@pytest.mark.parametrize("page", [EXPLORE, "pages/proofs.py", "pages/lab.py"])
+@pytest.mark.parametrize("page", [EXPLORE, "pages/proofs.py", LAB])
 def test_the_rule_and_its_number_are_chosen_where_the_prior_is_set(page: str) -> None:
     at = opened(page, mechanism="PosteriorSampler")  # Proofs has no prior where the noise is the same under all
     assert at.selectbox(key="choice.prior.kind").value is PriorKind.CAPPED
