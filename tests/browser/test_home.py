@@ -34,4 +34,4 @@ def test_the_board_moves_by_keys_and_draws_another_release(visit) -> None:
     expect(caption).to_contain_text("only the prior answers")
     board.get_by_role("slider").press("End")
     expect(board.locator("h2")).to_contain_text("ε = 100:")
-    expect(caption).to_contain_text("50 of the 50 dots")
+    expect(caption).to_contain_text("0.00002")
