@@ -88,7 +88,6 @@ def _release(chosen: Chosen) -> None:
             inputs_of(chosen),
             lambda: view,
             value,
-            is_public=chosen.has_public_records,
             is_alone=not st.session_state.get(PERSON),
         )
     python = (lambda: show_python(python_of(chosen), "explore", chosen)) if _has_python(chosen) else None

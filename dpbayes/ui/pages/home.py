@@ -60,7 +60,7 @@ def home_page() -> None:
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))
-        show("answer", "home", asia_answer, value, is_public=True, is_alone=True)
+        show("answer", "home", asia_answer, value, is_alone=True)
     for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
         with column, st.container(key=f"stories.{group}", gap="xsmall"):
             st.markdown(f"**{group}**")

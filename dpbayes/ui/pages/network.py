@@ -250,8 +250,7 @@ def _worth(chosen: Chosen) -> None:
         st.toggle(label if not chosen.has_public_records else "Propose arrows from the records", key=PROPOSES)
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
-        is_public = not view.board.private or chosen.has_public_records
-        show("network", arrow_inputs(chosen), lambda: view, value, is_public=is_public)
+        show("network", arrow_inputs(chosen), lambda: view, value)
     share(view, value, python=lambda: show_python(python_of(chosen), "network", chosen))
 
 

@@ -196,8 +196,7 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
             show_refusal(error)
     at, answer = lambda epsilon: audited_at(chosen, epsilon), f"{example} No. " if example else ""
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
-    is_public = chosen.has_public_records or not is_of_network(chosen.settings)
-    show("audit", inputs, lambda: view, value, is_public=is_public)
+    show("audit", inputs, lambda: view, value)
 
     def python() -> None:
         audited = audited_at(chosen, chosen.epsilon)

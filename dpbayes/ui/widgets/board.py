@@ -10,7 +10,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, View
@@ -18,7 +17,7 @@ from dpbayes.boards.document import script, style
 from dpbayes.ui.server.program import plotly_address
 from dpbayes.ui.session.current import current, set_parameter
 from dpbayes.ui.session.downloads import download_button
-from dpbayes.ui.session.kept import kept, server_cache
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.looked import note_board
 from dpbayes.ui.session.settings import PARAMETERS
 from dpbayes.ui.widgets.address import write_link
@@ -26,9 +25,6 @@ from dpbayes.ui.widgets.show import offered_name, sentence_instead
 
 MOST_TYPED = 24
 """The largest number of characters of a value from the browser."""
-
-SHARED = 24
-"""Views of public data that a server keeps for all its sessions."""
 
 _mount = st.components.v2.component(
     "dpbayes_view",
@@ -101,7 +97,6 @@ def show(
     view: Callable[[], View],
     value: str = "",
     *,
-    is_public: bool = False,
     is_alone: bool = False,
 ) -> Board:
     """Show the board of a view at `value`, and set the parameter of its slider where the hand rests.
@@ -113,17 +108,12 @@ def show(
         inputs: What the view depends on, without the value of the slider.
         view: Computes the view.
         value: The stop that is shown.
-        is_public: Whether the view follows from public data and settings alone, so that all sessions share it.
         is_alone: Whether nothing else that the page shows depends on the value, so that the page need not run again.
 
     Returns:
         The board as it is shown.
     """
-    computed = (
-        _shared().once((name, inputs), lambda: _Computed(view()))
-        if is_public
-        else kept(f"board.{name}.view", inputs, lambda: _Computed(view()))
-    )
+    computed = kept(f"board.{name}.view", inputs, lambda: _Computed(view()))
     settings, wanted = current(), f"{name}.wanted"
     board = computed.at(value, every_stop=st.session_state.get(wanted) == inputs)
 
@@ -201,11 +191,6 @@ def number_shown(name: str) -> float | None:
 def forget_numbers() -> None:
     """Forget the numbers of the former run, as a page begins."""
     st.session_state.pop(_NUMBERS, None)
-
-
-@server_cache()
-def _shared() -> Memo:
-    return Memo(most=SHARED)
 
 
 def _rest(name: str, board: Board) -> None:
