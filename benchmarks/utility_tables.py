@@ -113,27 +113,6 @@ CHECK_TABLES: Mapping[str, Callable[[str], Split]] = {
     "made-up 104": lambda _: made_up(104),
 }
 
-
-TABLES: Mapping[str, Callable[[str], Split]] = {
-    "Child": lambda _: sampled("child", 5000, "BirthAsphyxia"),
-    "Insurance": lambda _: sampled("insurance", 5000, "GoodStudent"),
-    "Sachs": lambda _: sampled("sachs", 2000, "Akt"),
-    "Win95pts": lambda _: sampled("win95pts", 5000, "Problem1"),
-    "made-up 101": lambda _: made_up(101),
-    "made-up 102": lambda _: made_up(102),
-    "made-up 103": lambda _: made_up(103),
-    "made-up 104": lambda _: made_up(104),
-}
-
-
-def fresh(seed: int) -> Callable[[str], Split]:
-    """Return the split of another table of 1,000 records of Asia."""
-    return lambda _: _sampled(*load_named("asia"), n=1000, target="dysp", seed=seed)
-
-
-FRESH: Mapping[str, Callable[[str], Split]] = {f"Asia, sample {k}": fresh(100 + k) for k in range(8)}
-"""Eight tables of 1,000 records of Asia: how much an error depends on the table that was sampled."""
-
 TABLES: Mapping[str, Callable[[str], Split]] = {**COMPARED, **CHECK_TABLES}
 """By name: the split, given the Python interpreter that has statsmodels."""
 

@@ -88,7 +88,7 @@ DIVERGENCE = Panel(
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
     help="How much the released distribution of all probabilities differs from that of the table itself: the KL "
-    "divergence, in nats. 0 means equal; below about 1 the two can hardly be told apart. It adds up over all "
+    "divergence, in nats. 0 means equal; below about 1 the two can hardly be distinguished. It adds up over all "
     "probabilities, so it can be large where one answer is accurate. A noise-aware reader models the public noise; a "
     "naive reader takes noisy counts as true counts. The solid grey line is proved: 95% of releases are below it for "
     "a naive reader. The dashed line is the bound that Zhang and others (AAAI 2016) state.",
