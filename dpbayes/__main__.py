@@ -10,14 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from dpbayes import __version__
-from dpbayes.base.command import REFUSED, sentence, terminal_text, warn
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
+from dpbayes.releases.output import REFUSED, terminal_text, warn
 
 if TYPE_CHECKING:
     from dpbayes.releases.commands import Command
 
 COMMANDS = ("release", "adaptive", "ledger", "verify", "view")
+
+PROGRAM = "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
+"""How the program was started: by its name, or as a module of Python."""
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -49,7 +52,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def run_command(name: str, command: "Command", words: Sequence[str]) -> int:
     """Run a command with these words, and return its exit code; a refusal is one sentence on the error stream."""
-    parser = Parser(prog=f"{started_as()} {name}", description=sentence(command.about))
+    parser = Parser(prog=f"{PROGRAM} {name}", description=command.about)
     command.add_arguments(parser)
     arguments = parser.parse_args(words)
     try:
@@ -70,15 +73,10 @@ class Parser(argparse.ArgumentParser):
         super().error(terminal_text(message))
 
 
-def started_as() -> str:
-    """Return how the program was started: by its name, or as a module of Python."""
-    return "dpbayes" if Path(sys.argv[0]).stem == "dpbayes" else "python -m dpbayes"
-
-
 def _parser() -> argparse.ArgumentParser:
     """Return the options of the dashboard: they are shown where it is not installed, too."""
     parser = Parser(
-        prog=started_as(),
+        prog=PROGRAM,
         description="Serve the dashboard on this computer.",
         epilog=f"Other commands, each with --help: {', '.join(COMMANDS)}.",
     )

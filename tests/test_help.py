@@ -7,14 +7,13 @@ import pytest
 
 from dpbayes import __main__ as dashboard
 from dpbayes.__main__ import Parser
-from dpbayes.base.command import sentence
 from dpbayes.releases.commands import COMMANDS as RELEASES
 from dpbayes.releases.commands import Command
 
 
 def parsers_of(name: str, command: Command) -> Iterator[argparse.ArgumentParser]:
     """Yield the parser of a command, and those of its actions."""
-    parser = Parser(prog=name, description=sentence(command.about))
+    parser = Parser(prog=name, description=command.about)
     command.add_arguments(parser)
     yield parser
     for action in parser._actions:
@@ -35,7 +34,7 @@ def test_a_description_is_a_sentence_and_an_entry_is_not(name: str, command: Com
         assert parser.description
         assert parser.description[0].isupper()
         assert parser.description.endswith(".")
-        for text in [command.about, *entries_of(parser)]:
+        for text in entries_of(parser):
             assert not text[0].isupper(), text
             assert not text.endswith((".", ".)")), text
             assert ". (" not in text, text

@@ -24,9 +24,9 @@ from streamlit.proto.NewSession_pb2 import NewSession
 
 import dpbayes
 from dpbayes.__main__ import COMMANDS, main
-from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.base.libraries import extra
 from dpbayes.base.validation import InputError
+from dpbayes.releases.output import HOLDS, REFUSED
 from dpbayes.ui.server.serve import PORT
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT
 from dpbayes.ui.session.roles import TOKEN, cookie_name

@@ -92,14 +92,17 @@ def whole_number(name: str, value: object, *, low: int, high: int) -> int:
     return int(number)
 
 
-def distinct_names(kind: str, names: Iterable[object]) -> tuple[str, ...]:
-    """Return `names` as a tuple of distinct, non-empty texts, or say which one is wrong."""
+def distinct_names(kind: str, names: Iterable[object], *, of: str = "") -> tuple[str, ...]:
+    """Return `names` as a tuple of distinct, non-empty texts, or say which one is wrong; `of` is what has them."""
     seen: dict[str, None] = {}
     for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise InputError(f"Every {kind} needs a name; {brief(name)} is empty or not text.")
-        if name in seen:
-            raise InputError(f"The name {brief(name)} is used twice for a {kind}; give each {kind} its own name.")
+        if not isinstance(name, str) or not name.strip() or name in seen or not is_writable(name):
+            kind = f"{kind} of {brief(of)}" if of else kind
+            if not isinstance(name, str) or not name.strip():
+                raise InputError(f"Every {kind} needs a name; {brief(name)} is empty or not text.")
+            if name in seen:
+                raise InputError(f"The name {brief(name)} is used twice for a {kind}; give each {kind} its own name.")
+            raise InputError(f"The name {brief(name)} of a {kind} contains half a character. Remove it.")
         seen[name] = None
     return tuple(seen)
 

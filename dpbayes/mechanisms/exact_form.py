@@ -17,7 +17,7 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise, calibrated, shared_answer, with_noise
+from dpbayes.mechanisms.noise.exact import ExactNoise, shared_answer, with_noise
 from dpbayes.mechanisms.parameters import Noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.model.network import Network
@@ -133,15 +133,6 @@ class Releasable:
         own = ", of every number's own scale, the most per price times the sensitivity" if self.own_scale else ""
         return self.noise.answered + own
 
-    def calibrated(self, spec: ReleaseSpec) -> Calibrated:
-        """Return the noise scale. Errors: InputError if OpenDP does not confirm it."""
-        promised = spec.rho or spec.epsilon
-        return calibrated(
-            lambda scale: self.answer(spec, scale),
-            least=self.noise.least_scale(spec.sensitivity.value, promised),
-            most=self.noise.allowed(promised),
-        )
-
     def answer(self, spec: ReleaseSpec, scale: float) -> float:
         """Return the privacy loss that OpenDP's map gives for all numbers together at a scale."""
         if self.prices is None:
@@ -149,8 +140,9 @@ class Releasable:
         return shared_answer(self.noise, self.prices(spec), spec.sensitivity.value, scale)
 
     def own_scales(self, spec: ReleaseSpec, scale: Fraction) -> Sequence[float]:
-        """Return the noise scale of every number for a common scale, rounded up; empty if all have the common scale."""
-        prices = () if self.prices is None else self.prices(spec)
+        """Return the noise scale of every number for a common scale, rounded up. Only priced numbers have their own."""
+        assert self.prices is not None
+        prices = self.prices(spec)
         by_price = {price: self.noise.own_scale(scale, price) for price in set(prices)}
         return [by_price[price] for price in prices]
 
@@ -159,7 +151,8 @@ class Releasable:
         if self.choose is not None:
             return self.choose(spec, counts, scale)
         values = self.statistic(spec.network, counts)
-        return with_noise(self.noise, values, self.own_scales(spec, scale) or [float(scale)] * len(values))
+        scales = [float(scale)] * len(values) if self.prices is None else self.own_scales(spec, scale)
+        return with_noise(self.noise, values, scales)
 
 
 def nine_of_ten(what: str, within: float, unit: str = "record") -> str:

@@ -125,9 +125,9 @@ def count(network: Network, data: Dataset | Source) -> Counts:
     require_columns(network, data)
     if not isinstance(data, Dataset):
         return data.counts(network)
-    columns, sums = [data.column(name) for name in network.names], np.zeros(network.cell_count, dtype=np.int64)
+    columns, sums = dict(zip(data.names, data.codes.T, strict=True)), np.zeros(network.cell_count, dtype=np.int64)
     for start in range(0, data.n, BLOCK):
-        sums += _block_sums(network, [column[start : start + BLOCK] for column in columns])
+        sums += _block_sums(network, [columns[name][start : start + BLOCK] for name in network.names])
     return Counts(network, _assembled(network, sums), data.n)
 
 

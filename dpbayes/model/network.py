@@ -358,7 +358,7 @@ class Network:
 
 
 def _checked_states(name: str, states: Sequence[str]) -> tuple[str, ...]:
-    checked = distinct_names(f"state of {brief(name)}", states)
+    checked = distinct_names("state", states, of=name)
     if not checked:
         raise InputError(f"The node {brief(name)} has no states; it needs at least one.")
     if len(checked) > MAX_STATES:

@@ -1,15 +1,23 @@
-"""The output file of a command: checked before the work begins, written as a whole, and replaced only by force."""
+"""What a command puts out: an exit code, lines on the terminal, and a file, which is replaced only by force."""
 
 import argparse
 import os
 import secrets
 import stat
+import sys
 import tempfile
+import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from dpbayes.base.validation import InputError
+
+HOLDS, FAILS, REFUSED = 0, 1, 2
+"""Exit codes: done, or all checks hold; a release fails a check; a refusal, with a sentence on the error stream."""
+
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of characters that a terminal obeys or that turn the direction of text."""
 
 ROOM = 1 << 16
 """The number of bytes that must be free on the disk of an output before the work begins."""
@@ -19,6 +27,35 @@ _KEPT = {b"SQLite format 3\0": "a database, perhaps a ledger,", b"-----BEGIN PRI
 
 _COMPANIONS = ("-wal", "-shm", "-journal")
 """The endings of further files that SQLite keeps for a database."""
+
+
+# The terminal
+
+
+def terminal_text(text: object) -> str:
+    """Return text for a terminal, with control and direction characters escaped; lines and tabs stay."""
+    return "".join(
+        letter.encode("unicode_escape").decode()
+        if letter not in "\n\t" and unicodedata.category(letter) in _CONTROLS
+        else letter
+        for letter in str(text)
+    )
+
+
+def say(text: object) -> None:
+    """Print a result of a command, unless the reader of a pipe has ended, such as `head`."""
+    try:
+        print(terminal_text(text), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def warn(text: object) -> None:
+    """Print a refusal, or a remark on a result, on the error stream."""
+    print(terminal_text(text), file=sys.stderr)
+
+
+# The file
 
 
 def add_out(parser: argparse.ArgumentParser, about: str) -> None:

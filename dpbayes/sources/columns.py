@@ -62,8 +62,8 @@ class Categories:
     missing: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "states", distinct_names(f"state of {brief(self.name)}", self.states))
-        distinct_names(f"value of {brief(self.name)}", (v for own in self.values for v in own))
+        object.__setattr__(self, "states", distinct_names("state", self.states, of=self.name))
+        distinct_names("value", (v for own in self.values for v in own), of=self.name)
         if self.values and len(self.values) != len(self.states):
             raise InputError(
                 f"Column {brief(self.name)} has {len(self.states)} states, but the values of {len(self.values)}."
@@ -230,10 +230,10 @@ def missing_values(column: Column, values: "pd.Series") -> int:
 def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
     """Yield a sentence for each column with undeclared missing values, and for each with numbers outside its limits."""
     for column in columns:
-        values, name = frame[column.name].fillna(""), brief(column.name)
+        values = frame[column.name].fillna("")
         if column.missing is None and (number := missing_values(column, values)):
-            counted = f"{many(number, 'missing value')}, counted as {brief(column.states[0])}"
-            yield f"Column {name} has {counted}. For a state of their own, declare None, or missing = true in a file."
+            counted = f"{brief(column.name)} has {many(number, 'missing value')}, counted as {brief(column.states[0])}"
+            yield f"Column {counted}. For a state of their own, declare None, or missing = true in a file."
         if isinstance(column, Cuts) and column.limits is not None:
             (low, high), numbers = column.limits, numbers_in(values)
             outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))
@@ -241,7 +241,7 @@ def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
                 counted = f"{many(outside.size, 'number')} outside {shortest(low)} to {shortest(high)}"
                 whole = next((f"{x:.0f}" for x in numbers[outside].tolist() if x.is_integer()), "")
                 cure = f". If {whole} is a code for missing values, declare missing={whole}" if whole else ""
-                yield f"Column {name} has {counted}, counted in the first or the last bin{cure}."
+                yield f"Column {brief(column.name)} has {counted}, counted in the first or the last bin{cure}."
 
 
 def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
@@ -250,8 +250,7 @@ def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
 
 
 def _check(column: Column) -> None:
-    if column.missing is not None and not column.missing.strip():
-        raise InputError(f"The state of missing values of {brief(column.name)} needs a name.")
+    distinct_names("state", column.domain, of=column.name)
     if not 1 <= len(column.domain) <= MAX_STATES:
         count = len(column.domain)
         raise InputError(f"Column {brief(column.name)} has {count:,} states; it needs 1 to {MAX_STATES}.")

@@ -19,7 +19,7 @@ import numpy as np
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
-from dpbayes.base.validation import InputError, brief, is_writable, utf8_text
+from dpbayes.base.validation import InputError, brief, distinct_names, is_writable, utf8_text
 from dpbayes.sources.columns import MISSING, Categories, Column, Cuts
 
 _json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
@@ -195,14 +195,13 @@ class DeclaredColumn:
     meaning: str = ""
 
     def __post_init__(self) -> None:
-        if not self.name.strip():
-            raise InputError("Every column needs a name.")
+        distinct_names("column", [self.name])
         if self.domain is not None and self.domain.name != self.name:
             raise InputError(
                 f"The domain of column {brief(self.name)} has the name of another column, {brief(self.domain.name)}."
             )
-        if not is_writable(_json([self.name, _entry(self)])):
-            raise InputError(f"A name or a state of column {brief(self.name)} contains half a character. Remove it.")
+        if not is_writable(self.meaning):
+            raise InputError(f"The meaning of column {brief(self.name)} contains half a character. Remove it.")
 
 
 def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
@@ -278,28 +277,29 @@ def read_domains(source: str | bytes | PathLike[str]) -> tuple[DeclaredColumn, .
         >>> dp.read_domains('rain = ["no", "yes"]')[0].domain.states
         ('no', 'yes')
     """
-    what, text = "description", source
+    file, text = None, source
     if isinstance(text, PathLike) or (isinstance(text, str) and (text.endswith((".json", ".toml")) or isfile(text))):
-        what = f"file {brief(source, 200)}"
+        file = source
         try:
             text = Path(text).read_bytes()
         except OSError as error:
-            raise InputError(f"The {what} cannot be read: {error.strerror}.") from None
-    entries = _entries(what, utf8_text(text) if isinstance(text, bytes) else text)
+            raise InputError(f"The file {brief(file, 200)} cannot be read: {error.strerror}.") from None
+    entries = _entries(file, utf8_text(text) if isinstance(text, bytes) else text)
     return tuple(_column(name, entry) for name, entry in entries.items())
 
 
-def _entries(what: str, text: str) -> dict[str, object]:
+def _entries(file: object, text: str) -> dict[str, object]:
+    """Return the entries of a description, which is a text if it is no file. Errors: InputError."""
     is_json = text.lstrip().startswith("{")
     try:
         entries: dict[str, object] = json.loads(text, object_pairs_hook=_object) if is_json else tomllib.loads(text)
+        problem = "" if entries or is_json else 'declares no column. Write a line for each: smoker = ["no", "yes"]'
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        kind = "valid JSON" if is_json else "JSON or TOML"
-        raise InputError(f"The {what} is not {kind}: {brief(str(error), 80)}.") from None
-    if not entries and not is_json:
-        raise InputError(f'The {what} declares no column. Write a line for each, such as smoker = ["no", "yes"].')
+        problem = f"is not {'valid JSON' if is_json else 'JSON or TOML'}: {brief(str(error), 80)}"
+    if problem:
+        raise InputError(f"The {'description' if file is None else f'file {brief(file, 200)}'} {problem}.")
     return entries
 
 

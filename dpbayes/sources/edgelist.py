@@ -12,7 +12,7 @@ from dpbayes.model.network import Network
 _NAME = r'(?:"(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*+'
 _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)?", re.DOTALL)
 _NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
-_QUOTED_OR_SEMICOLON = re.compile(r'("(?:[^"\\]|\\.)*+")|;')
+_WHOLE_OR_END = re.compile(r'("(?:[^"\\]|\\.)*+"|#[^\r\n]*+)|;|\r\n?')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
 _OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
 
@@ -21,12 +21,14 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     """Read names, in order of first mention, and arrows.
 
     A line is `parent -> child`, a chain `a -> b -> c`, `parent,child`, or a name; the rest of a line after # is a
-    comment. Names with a comma, a semicolon, an arrow, a quote or # in them are written in quotes, as JSON texts.
+    comment, and a semicolon before it ends a line, too. Names with a comma, a semicolon, an arrow, a quote or # in them
+    are written in quotes, as JSON texts.
     Errors: InputError that names the line, for another form, an arrow to its own node, and an arrow that occurs twice.
     """
     names: dict[str, None] = {}
     edges: dict[tuple[str, str], None] = {}
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text.removeprefix("\ufeff")), start=1):
+    lines = _WHOLE_OR_END.sub(lambda match: match[1] or "\n", text.removeprefix("\ufeff")).split("\n")
+    for number, line in enumerate(lines, start=1):
         nodes = _names_in(line, number)
         names.update(dict.fromkeys(nodes))
         for parent, child in pairwise(nodes):
@@ -56,8 +58,7 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
         >>> dp.network("rain -> grass; sun -> grass").parents
         ((), ('rain', 'sun'), ())
     """
-    lines = _QUOTED_OR_SEMICOLON.sub(lambda match: match[1] or "\n", arrows)
-    names, edges = read_edges(lines)
+    names, edges = read_edges(arrows)
     if isinstance(states, Dataset):
         states = {name: states.domain(name) for name in names}
     for name, own in (states or {}).items():

@@ -35,7 +35,7 @@ def test_hostile_text_stays_on_one_short_line(value):
     assert "\n" not in brief(value)
 
 
-@pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["  "], [3], [None]])
+@pytest.mark.parametrize("names", [["a", "a"], ["a", ""], ["  "], [3], [None], ["\ud800"]])
 def test_empty_repeated_and_non_text_names_are_refused(names):
     with pytest.raises(InputError, match="node") as caught:
         distinct_names("node", names)

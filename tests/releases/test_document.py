@@ -316,7 +316,7 @@ def test_fields_of_another_type_are_refused(changes, said):
         ({"prior": ["1.0"]}, "not in canonical form"),
         ({"network": [{"name": "a" * 201, "states": ["x", "y"], "parents": []}]}, "200 letters"),
         ({"network": [{"name": "a", "states": ["x", "y" * 201], "parents": []}]}, "200 letters"),
-        ({"network": [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]}, "2,001 nodes"),
+        ({"network": [{"name": f"{k}", "states": ["x", "y"], "parents": []} for k in range(2001)]}, "2,001 is not"),
         ({"dataset": "d" * 3000}, "3,000 letters"),
         ({"n": 10**18}, "records"),
         ({"missing": {}}, "not in canonical form"),

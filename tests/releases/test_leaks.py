@@ -13,7 +13,6 @@ import pytest
 
 from dpbayes.__main__ import main
 from dpbayes.base.amounts import PrivacyMeasure
-from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.noise.exact import opendp
 from dpbayes.releases import ledger, publishing, report
@@ -21,6 +20,7 @@ from dpbayes.releases.commands import charged, view
 from dpbayes.releases.commands.view import VIEWS
 from dpbayes.releases.document import read_document
 from dpbayes.releases.ledger import store
+from dpbayes.releases.output import HOLDS, REFUSED
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.domains import write_domains
 from tests.releases import leaking

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpbayes.__main__ import main
-from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.releases.document.canonical import canonical
 from dpbayes.releases.document.document import Composed
+from dpbayes.releases.output import HOLDS, REFUSED
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
 from tests.conftest import IS_THOROUGH

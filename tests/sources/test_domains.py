@@ -113,7 +113,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         ('{"a": ["x", "x"]}', 'The name "x" is used twice for a state of "a"'),
         ('{"a": [" "]}', "is empty or not text"),
         ('{"a": []}', "has 0 states; it needs 1 to 256"),
-        ('{"a": {"values": ["x"], "missing": " "}}', 'missing values of "a" needs a name'),
+        ('{"a": {"values": ["x"], "missing": " "}}', 'state of "a" needs a name'),
         ('{"a": {"points": [2, 1]}}', "must increase; 1 follows 2"),
         ('{"a": {"points": [NaN]}}', 'must be a number, not "nan"'),
         ('{"a": {"points": [1e999]}}', "must be between"),

@@ -17,7 +17,7 @@ NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
 
 def test_all_forms_of_lines() -> None:
     text = (
-        "# a graph\n\nrain -> wet grass -> frog  # a chain\nsprinkler,wet grass\r\nalone\n  cloudy → rain\n"
+        "# a graph\n\nrain -> wet grass -> frog  # a; chain\nsprinkler,wet grass\r\nalone;  cloudy → rain\r"
         + '"a, \\"b\\"" -> #x'
     )
     with pytest.raises(InputError, match="Line 7"):

@@ -21,11 +21,13 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "release": Command("make a real release of a table and charge it to the table's budget", add_release, release),
+    "release": Command("Make a real release of a table and charge it to the table's budget.", add_release, release),
     "adaptive": Command(
-        "release a graph over all columns and its tables, and charge them to the table's budget", add_adaptive, adaptive
+        "Release a graph over all columns and its tables, and charge them to the table's budget.",
+        add_adaptive,
+        adaptive,
     ),
-    "ledger": Command("manage budgets and list releases", add_accounts, keep_accounts),
-    "verify": Command("verify a release without its data", add_check, check_release),
-    "view": Command("write a network, records or a report from a release", add_view, make_view),
+    "ledger": Command("Manage budgets and list releases.", add_accounts, keep_accounts),
+    "verify": Command("Verify a release without its data.", add_check, check_release),
+    "view": Command("Write a network, records or a report from a release.", add_view, make_view),
 }

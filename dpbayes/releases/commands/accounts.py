@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from dpbayes.base.amounts import amount_text, measure_of, number_of
-from dpbayes.base.command import HOLDS, say, sentence
 from dpbayes.base.validation import whole_number
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import typed_amount
 from dpbayes.releases.ledger import Spending
-from dpbayes.releases.output import add_out, require_output, write_output
+from dpbayes.releases.output import HOLDS, add_out, require_output, say, write_output
 from dpbayes.releases.signing import key_file, make_key, named_keys
 
 LEDGER: dict[str, Any] = {
@@ -28,7 +27,7 @@ def add_accounts(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="action")
 
     def add(name: str, about: str) -> argparse.ArgumentParser:
-        action = actions.add_parser(name, help=about, description=sentence(about))
+        action = actions.add_parser(name, help=about, description=f"{about[:1].upper()}{about[1:]}.")
         action.add_argument("--ledger", **LEDGER, default=argparse.SUPPRESS)  # keeps the one before the action
         return action
 

@@ -6,8 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from dpbayes.base.command import HOLDS, say, warn
-from dpbayes.base.validation import InputError, brief, utf8_text
+from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.mechanisms import RELEASABLE, releasable
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.model.counts import Counts, Source, count
@@ -23,12 +22,12 @@ from dpbayes.releases.document.request import (
     ReleaseRequest,
     parsed_promise,
 )
-from dpbayes.releases.output import add_out, require_output, write_output
+from dpbayes.releases.output import HOLDS, add_out, require_output, say, warn, write_output
 from dpbayes.releases.publishing import publish_once, require_public, unsigned_note
 from dpbayes.sources.bif import read_bif
 from dpbayes.sources.columns import Column, encode, remarks, states_of_missing
 from dpbayes.sources.domains import declare
-from dpbayes.sources.edgelist import network, read_edges
+from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.address import parsed
 from dpbayes.sources.engines.table import DeclaredTable, open_table
 from dpbayes.sources.files import read_table
@@ -140,20 +139,15 @@ def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset 
 def _network_of(text: str, table: Dataset | Source) -> Network:
     """Return the graph of a BIF file, of a list of arrows or of typed edges, over the table's own domains.
 
-    Errors: InputError, also for a node that is not a column; OSError.
+    Errors: InputError, OSError; a node that is not a column is refused where the table is counted.
     """
-    if not _is_file(text):
-        drawn = network(text)
-    elif text.lower().endswith(".bif"):
-        drawn = read_bif(utf8_text(Path(text).read_bytes()))[0]
+    content = utf8_text(Path(text).read_bytes()) if _is_file(text) else text
+    if text.lower().endswith(".bif"):
+        drawn = read_bif(content)[0]
+        names, edges = drawn.names, drawn.edges
     else:
-        drawn = Network.from_edges(*read_edges(utf8_text(Path(text).read_bytes())))
-    domains = dict(zip(table.names, table.states, strict=True))
-    missing = next((name for name in drawn.names if name not in domains), None)
-    if missing is not None:
-        listed = brief(", ".join(domains), 200)
-        raise InputError(f"The node {brief(missing)} is not a column of the table; it has {listed}.")
-    return Network.from_edges(drawn.names, drawn.edges, {name: domains[name] for name in drawn.names})
+        names, edges = read_edges(content)
+    return Network.from_edges(names, edges, dict(zip(table.names, table.states, strict=True)))
 
 
 def _is_file(text: str) -> bool:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from dpbayes.base.command import FAILS, HOLDS, say
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.releases import ledger
 from dpbayes.releases.document import Document, read_document
-from dpbayes.releases.output import add_out, require_output, write_output
+from dpbayes.releases.output import FAILS, HOLDS, add_out, require_output, say, write_output
 from dpbayes.releases.reading import records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report
 from dpbayes.releases.signing import named_keys, signature_line, signer_from

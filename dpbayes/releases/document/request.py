@@ -19,13 +19,13 @@ from dpbayes.base.amounts import (
     number_of,
 )
 from dpbayes.base.parameters import Parameter
-from dpbayes.base.validation import InputError, brief, finite_number, is_writable, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms import Releasable, releasable
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import Process, require_feasible
 from dpbayes.mechanisms.exact_form import Sensitivity
-from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.noise.exact import Calibrated, calibrated
 from dpbayes.mechanisms.noise.sensitivity import checked_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.model.dataset import Dataset
@@ -114,7 +114,9 @@ class ReleaseRequest:
     @cached_property
     def calibrated(self) -> Calibrated:
         """The noise scale for the guarantee. Errors: InputError if OpenDP does not confirm it."""
-        return self.entry.calibrated(self)
+        noise, promised = self.entry.noise, self.rho or self.epsilon
+        least = noise.least_scale(self.sensitivity.value, promised)
+        return calibrated(lambda scale: self.entry.answer(self, scale), least=least, most=noise.allowed(promised))
 
     @property
     def entry(self) -> Releasable:
@@ -329,7 +331,7 @@ def _nodes(network: Network) -> list[dict[str, object]]:
 
 def _network_of(nodes: Sequence[Mapping[str, Any]]) -> Network:
     """Return the network of JSON, whose columns have no parents. Errors: InputError."""
-    _require_few(nodes)  # before anything is computed from them
+    whole_number("The number of nodes", len(nodes), low=0, high=MOST_NODES)  # before anything is computed from them
     return Network(
         tuple(node["name"] for node in nodes),
         tuple(tuple(node["states"]) for node in nodes),
@@ -344,24 +346,16 @@ def _require_valid(request: Chargeable, nodes: Network) -> None:
     """Check the fields that requests of both kinds have, and the nodes or columns. Errors: InputError."""
     one_line("The dataset's id", request.dataset, MOST_LETTERS)
     object.__setattr__(request, "n", whole_number("The number of records", request.n, low=1, high=MOST_RECORDS))
-    _require_few(nodes.names)
+    whole_number("The number of nodes", len(nodes.names), low=0, high=MOST_NODES)
     texts = (*nodes.names, *(state for states in nodes.states for state in states))
     if max(map(len, texts)) > MOST_LETTERS:
         raise InputError(f"A name or a state has more than {MOST_LETTERS} letters; shorten it.")
-    if not all(map(is_writable, texts)):
-        raise InputError("A name or a state contains an unpaired surrogate character. Remove it.")
     states = dict(zip(nodes.names, nodes.states, strict=True))
     for name, state in request.missing.items():
         if state not in states.get(name, ()):
             raise InputError(f"Missing values of {brief(name)} cannot count as {brief(state)}, which is no state.")
     in_order = {name: request.missing[name] for name in nodes.names if name in request.missing}
     object.__setattr__(request, "missing", in_order)
-
-
-def _require_few(nodes: Sequence[object]) -> None:
-    """Refuse more nodes than a release may have. Errors: InputError."""
-    if len(nodes) > MOST_NODES:
-        raise InputError(f"The network has {len(nodes):,} nodes; the limit for a release is {MOST_NODES:,}.")
 
 
 def _checked_prior(network: Network, prior: tuple[str, ...]) -> tuple[str, ...]:

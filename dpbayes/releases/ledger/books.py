@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.validation import InputError, brief, is_writable
@@ -66,13 +67,14 @@ def content_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def event_of(values: dict[str, str | int | None]) -> Event:
-    """Return the event of a row's values. Errors: ValueError, TypeError for invalid values."""
-    for name, value in values.items():
-        if not isinstance(value, _TYPES.get(name, str)):
-            raise TypeError(f"{name} is of another type")
-    read = {**values, "kind": EventKind(values["kind"]), "amount": _read(values["amount"])}
-    return Event(**read)  # type: ignore[arg-type]
+def event_of(place: int, values: Mapping[str, Any]) -> Event:
+    """Return the event of the values of the row in this place. Errors: BrokenLedgerError for an invalid value."""
+    try:
+        if not all(isinstance(value, _TYPES.get(name, str)) for name, value in values.items()):
+            raise TypeError("a value is of another type")
+        return Event(**{**values, "kind": EventKind(values["kind"]), "amount": _read(values["amount"])})
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise broken(place, "it contains an invalid value") from None
 
 
 def values_of(event: Event) -> dict[str, str | int | None]:
@@ -85,10 +87,10 @@ def _written(amount: Amount | None) -> str | None:
     return None if amount is None else f"{measure_of(amount).value} {number_of(amount)}"
 
 
-def _read(text: str | int | None) -> Amount | None:
+def _read(text: str | None) -> Amount | None:
     if text is None:
         return None
-    measure, _, number = str(text).partition(" ")
+    measure, _, number = text.partition(" ")
     amount = amount_in(PrivacyMeasure(measure), Fraction(number))
     if _written(amount) != text:
         raise ValueError(f"{text} is not an amount in lowest terms")

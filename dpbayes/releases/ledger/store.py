@@ -5,7 +5,7 @@ import re
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
@@ -33,6 +33,9 @@ COLUMNS = tuple(field.name for field in fields(Event))
 
 VERSION = 1
 """The version of the tables, which the file states."""
+
+TIME = "%Y-%m-%dT%H:%M:%S.%fZ"
+"""The form of a time in UTC: in fixed width, so that texts are ordered like times."""
 
 BUSY_SECONDS = 30.0
 """How long to wait for another program that writes."""
@@ -66,8 +69,8 @@ class LedgerRows:
         """Write one event as the next row, and return it. Errors: BrokenLedgerError if the books do not allow it."""
         digest = None if content is None else content_hash(content)
         previous = books.events[-1].hash if books.events else NO_HASH
-        row = len(books.events) + 1
-        event = Event(row=row, kind=kind, content_hash=digest, time=_now(), previous=previous, **fields)
+        row, time = len(books.events) + 1, datetime.now(UTC).strftime(TIME)
+        event = Event(row=row, kind=kind, content_hash=digest, time=time, previous=previous, **fields)
         event = replace(event, hash=seal(values_of(event)))
         books_of((*books.events, event))  # an invalid row is not written
         values = {**values_of(event), "content": content}
@@ -175,11 +178,6 @@ def _make(path: Path, folder: int) -> None:
 # Connections
 
 
-def _now() -> str:
-    """Return the time in UTC, in fixed width, so that texts are ordered like times."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
     if mode != "rwc" and not path.exists():
@@ -271,16 +269,8 @@ def _checked(connection: sqlite3.Connection, path: Path) -> Books:
         )
     # All at once: an error in the middle would keep the file open as long as the error exists.
     rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM event ORDER BY row").fetchall()
-    return replace(books_of(_events(rows)), file=path)
-
-
-def _events(rows: Iterable[Sequence[object]]) -> Iterator[Event]:
-    """Read rows of COLUMNS. Errors: BrokenLedgerError that names a row with an invalid value."""
-    for place, row in enumerate(rows, start=1):
-        try:
-            yield event_of(dict(zip(COLUMNS, row, strict=True)))  # type: ignore[arg-type]  # it looks at each type
-        except (ValueError, TypeError, ZeroDivisionError):
-            raise broken(place, "it contains an invalid value") from None
+    events = [event_of(place, dict(zip(COLUMNS, row, strict=True))) for place, row in enumerate(rows, start=1)]
+    return replace(books_of(events), file=path)
 
 
 # Errors of SQLite and of the system

@@ -14,8 +14,8 @@ from pathlib import Path
 import click
 from streamlit.web import cli
 
-from dpbayes.base.command import HOLDS, REFUSED, warn
 from dpbayes.base.validation import InputError, whole_number
+from dpbayes.releases.output import HOLDS, REFUSED, warn
 from dpbayes.ui.server.program import APP, start_command
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, named_connections
 from dpbayes.ui.session.roles import TOKEN, UPLOADS, server_token

@@ -14,11 +14,11 @@ import pytest
 
 from dpbayes.__main__ import main
 from dpbayes.base.amounts import EpsilonDelta, amount_text, rho_of
-from dpbayes.base.command import FAILS, HOLDS, REFUSED
 from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
+from dpbayes.releases.output import FAILS, HOLDS, REFUSED
 from dpbayes.releases.publishing import publish
 from dpbayes.sources.bif import read_bif, write_bif
 from dpbayes.sources.domains import write_domains
@@ -110,7 +110,7 @@ def test_the_prior_is_capped_or_stated(words, mechanism, option, prior, tmp_path
         (["--graph-unseen", "--epsilon", "3"], "budget"),
         (["--graph-unseen", "--prior", "uniform"], "State a pseudo-count such as 1, or capped or bdeu"),
         (["--graph-unseen", "--dataset", "forest"], "no dataset"),
-        (["--graph-unseen", "--network", "rain -> snow"], "not a column"),
+        (["--graph-unseen", "--network", "rain -> snow"], 'no column "snow"'),
         (["--graph-unseen", "--mechanism", "fourier"], "binary|two states"),
         (["--graph-unseen", "--data", "nowhere.csv"], "data: nowhere.csv cannot be read"),
     ],

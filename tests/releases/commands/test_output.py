@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dpbayes.__main__ import main
-from dpbayes.base.command import HOLDS, REFUSED
 from dpbayes.releases import ledger
 from dpbayes.releases.commands import charged
+from dpbayes.releases.output import HOLDS, REFUSED
 from dpbayes.releases.signing import key_file, make_key
 from dpbayes.releases.verify import verify
 from tests.releases.made import opened, written

@@ -147,7 +147,7 @@ def test_a_reservation_is_closed_once(path: Path) -> None:
 
 
 def test_the_rows_keep_their_order_when_the_clock_is_set_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "_now", lambda: "2001-01-01T00:00:00.000000Z")
+    monkeypatch.setattr(store, "TIME", "2001-01-01T00:00:00.000000Z")
     ledger.spend(path, "votes", TENTH, b"q", Drawing())
     assert [event.kind for event in ledger.read_books(path).events][2:] == [EventKind.RESERVED, EventKind.RELEASED]
     assert ledger.check(path).rows == 4

@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from dpbayes.__main__ import Parser, run_command
-from dpbayes.base.command import REFUSED, terminal_text
 from dpbayes.base.validation import InputError
 from dpbayes.releases.commands import Command
+from dpbayes.releases.output import REFUSED, terminal_text
 
 HOSTILE = "a\u202eb\x1b[31mc\u2066\r\x07\u200b\u2028\ud800"
 
@@ -32,7 +32,7 @@ def test_a_refusal_never_prints_them(error: Exception, capsys: pytest.CaptureFix
 
 
 def test_the_reader_of_a_pipe_may_end_first() -> None:
-    code = "import sys; from dpbayes.base.command import say; say('a'); say('b'); sys.exit(1)"
+    code = "import sys; from dpbayes.releases.output import say; say('a'); say('b'); sys.exit(1)"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert (process.stderr.read(), process.wait()) == (b"", 1)
