@@ -43,7 +43,7 @@ LIMIT = Panel(
 )
 CURVE = Panel(
     "curve",
-    "How much δ does a smaller ε need?",
+    "Does a smaller ε hold with a δ above 0?",
     "The privacy curve: delta against epsilon.",
     help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
     "times the probability under the other table, plus δ.",
@@ -86,7 +86,7 @@ def audit_view(
     stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
     slider = replace(SLIDER, stops=stops) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
-    panels = () if entry is None else (WORST, LIMIT, CURVE) if entry.picture else (replace(CURVE, large=True), LIMIT)
+    panels = () if entry is None else (WORST, LIMIT, CURVE) if entry.picture else (replace(LIMIT, large=True), CURVE)
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
@@ -101,14 +101,23 @@ def audit_view(
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
     figures = {"verdict": _limit(audited, report), "curve": _curve(report)}
-    computed = f"Computed: the worst of all pairs that differ in one record, {audited.where}."
+    computed = f"Computed: the largest loss of all pairs of tables that differ in one record, {audited.where}."
     captions = {"verdict": computed, "curve": DELTA_TEXT}
     if audited.entry.picture is not None:
         figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
         figures |= {"worst": figure} if figure else {}
     numbers = {"exact loss": report.at_least} if math.isfinite(report.at_least) else {}
-    notes = (_setting(audited, report), f"{_sources(audited)}{_at_zero(report)}")
+    notes = (_meaning(report), _setting(audited, report), f"{_sources(audited)}{_at_zero(report)}")
     return Frame(audit_verdict(audited, report), figures, tuple(filter(None, notes)), captions, numbers)
+
+
+def _meaning(report: AuditReport) -> str:
+    """Return what the computed privacy loss is for one person, whose record is changed."""
+    if math.isinf(report.needed):
+        return ""
+    delta = f", plus δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
+    most = f"at most exp({numeral(report.needed, 3)}) = {numeral(math.exp(report.needed), 3)} times its former one"
+    return f"Whatever one person’s record is changed to, the probability of a release is {most}{delta}."
 
 
 def _setting(audited: Audited, report: AuditReport) -> str:
@@ -136,9 +145,7 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     if proved.is_private:
         rows.append(LossBar("Proved", proved.epsilon, proved.epsilon, str(proved)))
     delta = f" at δ = {numeral(claim.delta)}" if claim.delta else ""
-    rows.append(
-        LossBar("Computed for the worst pair", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}")
-    )
+    rows.append(LossBar("Computed", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}"))
     limit = proved if _is_repaired(audited, report) else claim
     return verdict_figure(rows, limit=limit.epsilon if claim.is_private else None)
 
@@ -239,8 +246,8 @@ def _begun(name: str) -> str:
 
 LOSSES = Panel(
     "losses",
-    "Does an output lose more than stated?",
-    "The share of simulated outputs above each loss.",
+    "Does a release lose more than stated?",
+    "The share of simulated releases above each privacy loss.",
     help=LOSS_IN_WORDS,
 )
 
@@ -262,12 +269,12 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     confidence = power_of_ten(round(np.log10(DOUBT)))
     few = "At δ > 0, a few releases may have a loss above ε. " if claimed.delta else ""
     notes = (
-        f"The guarantee covers the choice of the graph and its tables together. {few}Simulated: the largest loss of "
-        f"a release is {numeral(audit.largest, 4)}, and for these two tables ε ≥ {numeral(bound, 4)} with confidence "
-        f"1 − {confidence}.",
+        f"The guarantee covers the choice of the graph and its tables together. {few}In {len(audit.first):,} simulated "
+        f"releases of each table, the largest loss is {numeral(audit.largest, 4)}; for these two tables "
+        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}.",
         tables.description,
     )
-    caption = "The loss of an output is ln P[output | table] − ln P[output | other table], computed exactly."
+    caption = "The loss of a release is |ln P[release | table] − ln P[release | other table]|, computed exactly."
     figure = losses_figure(audit.first, audit.second, claimed=claimed.epsilon)
     frame = Frame(f"Adaptive release: {said}.", {"losses": figure}, notes, {"losses": caption})
     board = Board("audit", "Privacy loss", (LOSSES,), {})

@@ -217,22 +217,23 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
 
 
 def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> Figure:
-    """Draw the share of outputs above each privacy loss, of two neighbours (D,), and the claimed epsilon as a line."""
+    """Draw the share of outputs above each size of loss, of two neighbours (D,), and the claimed epsilon as a line."""
     lines = [
         (first, {"color": FIRST, "width": 2.5}, "first table"),
         (second, {"color": SECOND, "width": 2.5, "dash": "dash"}, "second table"),
     ]
     traces: list[Trace] = []
     for losses, line, name in lines:
-        seen = np.sort(losses)
-        shares = 1 - np.arange(1, len(seen) + 1) / len(seen)
-        traces.append(LINES | {"x": seen, "y": shares, "name": name, "line": line | {"shape": "hv"}})
+        seen = np.sort(np.abs([0.0, *losses]))
+        shares = 1 - np.arange(len(seen)) / len(losses)
+        steps = {"x": np.repeat(seen, 2)[1:], "y": np.repeat(shares, 2)[:-1]}
+        traces.append(LINES | steps | {"name": name, "line": line})
     claim = {"color": BOUND, "width": 2, "dash": "dash"}
-    least, most = min(0.0, *first, *second), max(claimed, *first, *second)
+    most = max(claimed, *np.abs([*first, *second]))
     traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "stated ε", "line": claim})
     return figure_of(
         traces,
-        x=titled("privacy loss, nats", range=[least, 1.1 * most]),
-        y=titled("share of outputs above", range=[0, 1.02]),
+        x=titled("size of the privacy loss, nats", range=[0, 1.1 * most]),
+        y=titled("share of releases above", range=[0, 1.02]),
         height=380,
     )

@@ -113,7 +113,7 @@ def test_a_loss_is_green_within_the_stated_one_and_red_above_it(limit, proved, l
 def test_losses_are_drawn_as_the_share_of_outputs_above_them_beside_the_claim() -> None:
     first, second = np.array([0.5, -0.2, 0.1, 0.3]), np.array([0.0, 0.4, 0.2, 0.1])
     above, other, claim = losses_figure(first, second, claimed=1.0).data
-    np.testing.assert_allclose(above["x"], np.sort(first))
-    np.testing.assert_allclose(above["y"], [0.75, 0.5, 0.25, 0])
-    np.testing.assert_allclose(other["x"], np.sort(second))
+    np.testing.assert_allclose(above["x"][::2], [0, 0.1, 0.2, 0.3, 0.5])
+    np.testing.assert_allclose(above["y"][::2], [1, 0.75, 0.5, 0.25, 0])
+    np.testing.assert_allclose(other["x"][::2], [0, *np.sort(second)])
     assert claim["x"] == [1.0, 1.0]

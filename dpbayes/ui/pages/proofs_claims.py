@@ -52,19 +52,18 @@ COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "g
 COUNTED = {
     "★": "to start with",
     "✓": "hold",
-    "△": "hold with a correction",
+    "△": "need a correction",
     "✗": "fail",
-    "○": "are true but vacuous",
-    "?": "are undecided",
-    "=": "are definitions",
+    "○": "others",
     "⋯": "in all",
 }
 """What the marks mean, behind the number of such claims."""
 
 WORDS = (
-    "Vacuous: the bound is so large that it excludes nothing. Assumption 1: the log-likelihood changes by at most L "
-    "for each unit of the distance ρ between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives "
-    "little mass to parameters whose constant is above L; its constants are κ and c."
+    "Others: true but vacuous (○), undecided (?) and definitions (=). Vacuous: the bound is so large that it excludes "
+    "nothing. Assumption 1: the log-likelihood changes by at most L for each unit of the distance ρ between two "
+    "tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to parameters whose constant is "
+    "above L; its constants are κ and c."
 )
 
 
@@ -83,8 +82,7 @@ def claims_part(chosen: Chosen) -> None:
     with main.container(key="proofs-board", gap="xsmall"):
         verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
-            st.markdown(f"{verdict} &nbsp;**{claim_place(shown)}:** {claim.title}.")
-            st.latex(claim.formula)
+            st.markdown(f"**{claim.title}.** {verdict} &nbsp;:gray[{claim_place(shown)}]")
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
@@ -119,12 +117,27 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 # The list
 
 
-def _list(opened: ClaimShown) -> None:
-    """List the claims to start with, of one verdict, or all, with their numbers; a click opens a claim."""
-    marks = {shown: {claim_of(shown).verdict.sign, "⋯"} for shown in ClaimShown}
+def _marks() -> tuple[dict[ClaimShown, set[str]], Counter[str]]:
+    """Return the marks of the lists that each claim is in, and the number of claims with each mark."""
+    signs = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
+    marks = {shown: {sign if sign in COUNTED else "○", "⋯"} for shown, sign in signs.items()}
     for bound in MAIN:
         marks[shown_by(bound)].add("★")
-    counts = Counter(mark for own in marks.values() for mark in own)
+    return marks, Counter(mark for own in marks.values() for mark in own)
+
+
+def summary() -> str:
+    """Return how many claims hold, and what this is for a release."""
+    _, counts = _marks()
+    return (
+        f"Of {counts['⋯']} claims, {counts['✓']} hold as they are stated, {counts['△']} need a correction and "
+        f"{counts['✗']} fail. A release uses only what is proved, so it does not depend on a claim that fails."
+    )
+
+
+def _list(opened: ClaimShown) -> None:
+    """List the claims to start with, of one verdict, or all, with their numbers; a click opens a claim."""
+    marks, counts = _marks()
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
             "Claims in the order of the papers",
@@ -134,7 +147,8 @@ def _list(opened: ClaimShown) -> None:
             help=WORDS,
             format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
         )
-        listed = [shown for shown, own in marks.items() if wanted in (None, *own)]
+        word = st.text_input("Search", key="proofs-word", placeholder="Search", label_visibility="collapsed").lower()
+        listed = [shown for shown, own in marks.items() if wanted in (None, *own) and word in _line(shown).lower()]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
         st.radio(
@@ -269,8 +283,9 @@ failures = server_cache(100)(failures_of)
 
 
 def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> None:
-    """Show the formula of a drawn bound with the present numbers and conditions, and where the claim fails."""
+    """Show the claim as a formula, its bound with the present numbers and conditions, and where the claim fails."""
     claim = claim_of(shown)
+    st.latex(claim.formula)
     if drawn is not None:
         st.markdown("**At this setting**")
         with sentence_instead():

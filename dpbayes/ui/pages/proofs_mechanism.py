@@ -38,10 +38,10 @@ from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sent
 SIZES = ("n", "features")
 """The options that determine the size of the tables."""
 
-DRAWS = 100
+DRAWS = 40
 """Simulated releases of each table. Each takes two runs of the process."""
 
-FEW_COLUMNS, FEW_RECORDS = 4, 20
+FEW_COLUMNS, FEW_RECORDS = 3, 20
 """Columns and records of the made-up tables. Larger ones take longer, and their losses are not larger."""
 
 
