@@ -104,13 +104,13 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
 
 
 def _marked(figure: Figure, study: AccuracyStudy, epsilon: float) -> Figure:
-    """Mark from which epsilon on the best curve near an epsilon shows no clear loss."""
+    """Mark from which epsilon on no loss of the best curve near an epsilon is detected."""
     best = study.best_near(epsilon)
     if best is None or not (later := _without_loss(study, best)):
         return figure
-    value, text = float(study.mean(best)[-len(later)]), "no clear loss from the dot on"
-    mark = value_mark(later[0], value, text, study.look(best).colour, side="top right")
-    return replace(figure, data=(*figure.data, mark))
+    value, colour = float(study.mean(best)[-len(later)]), study.look(best).colour
+    mark = value_mark(later[0], value, f"no loss detected from ε = {numeral(later[0], 2)} on", colour, side="top right")
+    return replace(figure, data=(*figure.data, mark | {"marker": {"color": colour, "size": 13}}))
 
 
 def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
@@ -140,7 +140,7 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
         return "No curve in the picture has a proved ε."
     lost, name = study.behind(best, study.place_of(epsilon)), best.called(study.plan.draws).removesuffix(" (proved)")
     without = f"Without privacy {share_text(_numbers(study, epsilon)['exact'])} are right"
-    alike = f"{name} shows no clear loss in {many(study.plan.repeats, 'repeat')}."
+    alike = f"no loss of {name} is detected with {many(study.plan.repeats, 'repeat')}."
     if not _is_clear(lost):
         return f"{without}; {alike}"
     points = Estimate(100 * lost.value, 100 * BAND * lost.error)

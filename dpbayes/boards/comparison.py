@@ -113,7 +113,7 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
     place = GRID[nearest_place(GRID, epsilon)]
-    captions = {"here": f"At ε = {numeral(place)}, with two standard errors."}
+    captions = {"here": f"At ε = {numeral(place)}; bars: two standard errors."}
     pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
     if 0 < len(pure) < len(here):
         captions["errors"] = f"Without mechanisms of δ > 0, at {comparison_headline(pure, place)}"
@@ -137,7 +137,8 @@ def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> st
     if not tied:
         return f"{start} {best.name} has the least mean error ({error})."
     names = tied[0] if len(tied) == 1 else f"{len(tied)} other mechanisms"
-    return f"{start} no clear difference between {best.name} and {names}, whose mean error is about {error}."
+    found = f"no difference between {best.name} and {names} is detected in {many(len(least), 'release')}"
+    return f"{start} {found} (mean error {error})."
 
 
 def _about(inputs: ComparisonInputs) -> str:

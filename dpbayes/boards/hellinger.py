@@ -46,6 +46,9 @@ TIE = 0.03
 
 MEDIAN = LEVELS.index(0.5)
 
+RANKED = set(DieMethod) - {DieMethod.LOCAL}
+"""The mechanisms with a guarantee, which are ranked and drawn as curves."""
+
 
 @dataclass(frozen=True, eq=False)
 class HellingerInputs:
@@ -126,8 +129,8 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
 
 def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
     k = nearest_place(STOPS, scenario.epsilon)
-    here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items()}
-    along = {method.look: errors[:, k] for method, errors in inputs.along_throws.items()}
+    here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items() if method in RANKED}
+    along = {method.look: errors[:, k] for method, errors in inputs.along_throws.items() if method in RANKED}
     throws = np.array(throws_grid(inputs.scenario, THROWS), dtype=float)
     figures = {
         "epsilon": die_errors_figure(
@@ -146,8 +149,7 @@ def ranked(errors: Quantiles) -> tuple[DieMethod, DieMethod, bool]:
 
     Of equal medians, the one with the smaller largest quantile is better.
     """
-    proved = {method: (float(own[MEDIAN]), float(own[-1])) for method, own in errors.items()}
-    del proved[DieMethod.LOCAL]
+    proved = {method: (float(own[MEDIAN]), float(own[-1])) for method, own in errors.items() if method in RANKED}
     best = min(proved, key=proved.__getitem__)
     rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
     return best, rival, proved[rival][0] - proved[best][0] <= TIE * proved[rival][0]
@@ -159,7 +161,7 @@ def die_headline(errors: Quantiles) -> str:
     medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
     if is_tie:
         error = _median(medians[best], numeral(medians[best], 2))
-        return f"No clear difference between {NAMES[best]} and {NAMES[rival]}: {error}."
+        return f"No difference is detected between {NAMES[best]} and {NAMES[rival]}: {error}."
     name, error = NAMES[best][0].upper() + NAMES[best][1:], distinct_texts(medians[best], medians[rival], most=2)[0]
     return f"{name} is closest to the exact posterior: {_median(medians[best], error)}."
 

@@ -65,9 +65,11 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
     dots: list[Trace] = [
         {
             "type": "scatter",
-            "mode": "markers",
+            "mode": "markers+text",
             "x": [float(values.mean())],
             "y": [look.name],
+            "text": [numeral(float(values.mean()), 2)],
+            "textposition": "top center",
             "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
             "error_x": {"type": "data", "array": [2 * float(standard_error(values))], "thickness": 1.5},
             "hovertemplate": "%{x:,.3~r}<extra>" + look.name + "</extra>",

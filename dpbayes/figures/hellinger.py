@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from dpbayes.base.looks import EXACT, Look
+from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    LINES,
     Figure,
     Trace,
+    chosen_epsilon,
     faded,
     figure_of,
     line_of,
@@ -61,11 +61,9 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
     `errors` are five quantiles at every place: (P, 5).
     """
     traces = [_curve(look, places, quantiles[:, 2]) for look, quantiles in errors.items()]
-    traces.append(
-        LINES | {"x": [marked, marked], "y": [0.0, 1.0], "line": {"color": EXACT, "width": 2}, "name": "chosen"}
-    )
     x = log_axis(title, float(places.min()), float(places.max()))
-    return figure_of(traces, x=x, y=titled("median distance", range=[-0.02, 1.03], automargin=True), height=430)
+    y = titled("median distance", range=[-0.02, 1.03], automargin=True)
+    return figure_of(traces, x=x, y=y, height=430, shapes=[chosen_epsilon(places, marked)])
 
 
 def _curve(look: Look, places: FloatArray, median: FloatArray) -> Trace:

@@ -6,7 +6,18 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, line_of, powers_axis, titled
+from dpbayes.figures.style import (
+    LINES,
+    Axis,
+    Figure,
+    Trace,
+    chosen_epsilon,
+    faded,
+    figure_of,
+    line_of,
+    powers_axis,
+    titled,
+)
 
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
@@ -20,11 +31,10 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
         if np.isfinite(curve.error).any():
             traces.append(_band(curve))
         traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
-    shown = [curve.y for curve in curves]
-    low, high = float(min(map(np.nanmin, shown))), float(max(map(np.nanmax, shown)))
+    high = float(max(np.nanmax(curve.y) for curve in curves))
     axis = titled("mean squared error", automargin=True, exponentformat="none", range=[0, 1.06 * high])
-    mark = _mark(marked, (low, high))
-    return figure_of([*traces, mark], x=_precision_axis(precisions), y=axis, height=420)
+    mark = chosen_epsilon(precisions, marked)
+    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420, shapes=[mark])
 
 
 def epsilon_figure(
@@ -55,15 +65,9 @@ def epsilon_figure(
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
-    traces.append(_mark(marked, (float(everything.min()), float(everything.max()))))
     axis = powers_axis("ε of the release, nats", *_ends(everything), automargin=True)
-    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360)
-
-
-def _mark(x: float, y: tuple[float, float]) -> Trace:
-    """Mark the chosen precision."""
-    line = {"color": BOUND, "width": 1.5}
-    return LINES | {"x": [x, x], "y": y, "line": line, "name": "chosen", "hoverinfo": "skip"}
+    mark = chosen_epsilon(precisions, marked)
+    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360, shapes=[mark])
 
 
 def _band(curve: Curve) -> Trace:

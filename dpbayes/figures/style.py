@@ -164,7 +164,7 @@ def upright(x: float, line: Axis) -> dict[str, Any]:
 
 
 def chosen_epsilon(x: FloatArray, epsilon: float) -> dict[str, Any]:
-    """Return a line at the chosen epsilon for a layout's `shapes`, at the end of the axis of `x` if it is beyond."""
+    """Return a line at the chosen value of `x` for a layout's `shapes`, at the end of the axis if it is beyond."""
     return upright(float(np.clip(epsilon, x.min(), x.max())), {"color": BOUND, "width": 1.5, "dash": "dot"})
 
 

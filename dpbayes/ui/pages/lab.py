@@ -336,7 +336,7 @@ class Shown:
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
         "What does privacy cost in predictions? Look where a curve meets the wide blue line: from there on, no "
-        "loss is seen. Below the dashed line, the majority class alone predicts better.",
+        "loss is detected. Below the dashed line, the majority class alone predicts better.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
