@@ -13,17 +13,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpbayes.base.amounts import EpsilonDelta, PrivacyMeasure, amount_text
+from dpbayes.base.amounts import EpsilonDelta, amount_text
 from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, warn_caller, whole_number
-from dpbayes.mechanisms import releasable
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.adaptive.release import drawn_release
-from dpbayes.mechanisms.noise.exact import rounded_up
+from dpbayes.mechanisms.exact_form import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
 from dpbayes.model.counts import count
 from dpbayes.model.dataset import Dataset
@@ -395,7 +394,7 @@ def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
     else:
         answer = request.entry.simulated(request).simulate(counts, _generator(model))
     guarantee = answer.guarantee
-    if releasable(mechanism).noise.measure is PrivacyMeasure.RHO:
+    if request.rho:
         rho = rounded_up(request.rho)
         guarantee = Guarantee(float(epsilon), float(delta), reference=guarantee.reference, rho=rho)
     return _Fitted(network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)

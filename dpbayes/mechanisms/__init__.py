@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.mechanism import AdaptiveTables
 from dpbayes.mechanisms.base import Mechanism, NetworkMechanism
 from dpbayes.mechanisms.consistent import CONSISTENT, ConsistentLaplace
@@ -65,16 +64,6 @@ def reads_records(kind: object) -> bool:
     return kind in OF_RECORDS
 
 
-def releasable(mechanism: object) -> Releasable:
-    """Return an exact form by its name. Errors: InputError for a mechanism that has no exact sampler."""
-    if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
-        raise InputError(
-            f"The mechanism {brief(mechanism)} has no exact sampler and no real release; choose one of: "
-            f"{', '.join(RELEASABLE)}."
-        )
-    return RELEASABLE[mechanism]
-
-
 __all__ = [
     "MECHANISMS",
     "OF_RECORDS",
@@ -102,5 +91,4 @@ __all__ = [
     "ReleasedPosterior",
     "SampledCpts",
     "reads_records",
-    "releasable",
 ]

@@ -13,8 +13,14 @@ from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
-from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
+from dpbayes.mechanisms.exact_form import (
+    DISCRETE_LAPLACE,
+    NINE_OF_TEN_LAPLACE,
+    Releasable,
+    ReleaseSpec,
+    Sensitivity,
+    nine_of_ten,
+)
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise

@@ -10,8 +10,14 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
-from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
+from dpbayes.mechanisms.exact_form import (
+    DISCRETE_GAUSSIAN,
+    NINE_OF_TEN,
+    Releasable,
+    ReleaseSpec,
+    Sensitivity,
+    nine_of_ten,
+)
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_guarantee, gaussian_shift_of
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.posteriors.noise_model import NoiseModel

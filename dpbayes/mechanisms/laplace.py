@@ -12,8 +12,7 @@ from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, Releasable, ReleaseSpec, Sensitivity, nine_of_ten
-from dpbayes.mechanisms.noise.exact import DISCRETE_LAPLACE
+from dpbayes.mechanisms.exact_form import DISCRETE_LAPLACE, NINE_OF_TEN_LAPLACE, Releasable, nine_of_ten
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
@@ -95,19 +94,9 @@ class LaplaceUpdates(AdditiveNoise):
 # The exact form
 
 
-def moved_counts(spec: ReleaseSpec) -> Sensitivity:
-    """Return the largest change of all counts by one record."""
-    return Sensitivity(
-        spec.network.count_sensitivity,
-        "all counts together, in L1",
-        "Zhang, Rubinstein and Dimitrakakis 2016, Lemma 1: a replaced record changes two counts of every node by one",
-    )
-
-
 LAPLACE = Releasable(
     kind=LaplaceUpdates,
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_LAPLACE,
-    sensitivity=moved_counts,
     accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN_LAPLACE * float(scale)),
 )

@@ -21,9 +21,16 @@ from dpbayes.base.text import latex, numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
-from dpbayes.mechanisms.exact_form import Releasable, ReleaseSpec, Sensitivity
+from dpbayes.mechanisms.exact_form import (
+    GUMBEL_MAXIMUM,
+    Releasable,
+    ReleaseSpec,
+    Scores,
+    Sensitivity,
+    gumbel_choices,
+    whole,
+)
 from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
-from dpbayes.mechanisms.noise.exact import GUMBEL_MAXIMUM, Scores, gumbel_choices, whole
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.counts import Counts
 from dpbayes.model.network import Network

@@ -16,6 +16,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import (
+    DISCRETE_GAUSSIAN,
     NINE_OF_TEN,
     Releasable,
     ReleaseSpec,
@@ -23,7 +24,6 @@ from dpbayes.mechanisms.exact_form import (
     count_range,
     nine_of_ten,
 )
-from dpbayes.mechanisms.noise.exact import DISCRETE_GAUSSIAN
 from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gaussian_shift_of, inverse
 from dpbayes.mechanisms.noise.sensitivity import most_charged, whole_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise

@@ -16,7 +16,7 @@ from dpbayes.base.amounts import amount_in, measure_of
 from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
-from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.exact_form import opendp
 from dpbayes.model.counts import Counts
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases import ledger

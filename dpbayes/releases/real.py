@@ -21,7 +21,7 @@ from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief, type_checked, warn_caller, whole_number
 from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.exact_form import opendp
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.counts import Counts, count, require_columns
 from dpbayes.model.dataset import Dataset

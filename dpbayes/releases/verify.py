@@ -23,8 +23,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.choices import SENSITIVITY, PairChoice
 from dpbayes.mechanisms.adaptive.draws import confirmed_choice, confirmed_noise, scale_at
 from dpbayes.mechanisms.adaptive.process import Measurement, Process, require_course
-from dpbayes.mechanisms.exact_form import REACH
-from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.exact_form import REACH, opendp
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.document import Document, content_of, read_document
 from dpbayes.releases.document.request import ReleaseRequest

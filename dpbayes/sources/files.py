@@ -85,24 +85,20 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
             data = Path(name).read_bytes()
         except OSError as error:
             raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
-    refuse_size(data, MAX_UPLOAD)
+    if not data.strip():
+        raise InputError("The file is empty.")
+    is_book = is_workbook(data)
+    if len(data) > (limit := MAX_WORKBOOK if is_book else MAX_UPLOAD):
+        raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
     if name.lower().endswith((".parquet", ".pq")) or data.startswith(b"PAR1"):
         return TableFile(read_parquet(data), "Read as Parquet.")
-    if is_workbook(data):
+    if is_book:
         frame, sheet = read_workbook(data)
         return TableFile(frame, f"Read from the sheet {brief(sheet)} of a workbook.")
     return _read_text(data)
 
 
 # All files
-
-
-def refuse_size(data: bytes, limit: int) -> None:
-    """Errors: InputError for a file that is empty, or has more bytes than the limit."""
-    if not data.strip():
-        raise InputError("The file is empty.")
-    if len(data) > limit:
-        raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
 
 
 def frame_of_rows(rows: Iterator[list[str]]) -> "pd.DataFrame":
@@ -268,7 +264,6 @@ def read_workbook(data: bytes) -> "tuple[pd.DataFrame, str]":
     """
     import openpyxl  # late: its import takes as long as a page
 
-    refuse_size(data, MAX_WORKBOOK)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about ignored content: pictures, validation, styles

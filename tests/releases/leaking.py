@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dpbayes.mechanisms.noise import exact
+from dpbayes.mechanisms import exact_form
 from dpbayes.model.counts import Counts, count
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Categories, encode
@@ -110,8 +110,8 @@ class Failing:
 
 def failing_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let OpenDP fail with the counts in its message."""
-    real = exact.ExactNoise.measurement
-    monkeypatch.setattr(exact.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale)))
+    real = exact_form.ExactNoise.measurement
+    monkeypatch.setattr(exact_form.ExactNoise, "measurement", lambda law, scale: Failing(real(law, scale)))
 
 
 @contextmanager

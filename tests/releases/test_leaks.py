@@ -14,7 +14,7 @@ import pytest
 from dpbayes.__main__ import main
 from dpbayes.base.amounts import PrivacyMeasure
 from dpbayes.mechanisms import RELEASABLE
-from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.exact_form import opendp
 from dpbayes.releases import ledger, publishing, report
 from dpbayes.releases.commands import charged, view
 from dpbayes.releases.commands.view import VIEWS

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dpbayes.base.amounts import EpsilonDelta, Rho
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
-from dpbayes.mechanisms.noise.exact import Calibrated, ExactNoise
+from dpbayes.mechanisms.exact_form import Calibrated, ExactNoise
 from dpbayes.releases import verify as module
 from dpbayes.releases.document.canonical import hash_of
 from dpbayes.releases.document.document import Composed, document_bytes, read_document

@@ -292,7 +292,7 @@ def test_what_is_no_plain_table_is_one_sentence(workbook: Callable[[], bytes], s
 def test_limits(limit: str, sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(f"dpbayes.sources.files.{limit}", 20)
     with pytest.raises(InputError, match=sentence):
-        read_workbook(workbook([*GOOD, ["x" * 30]]))
+        read_table("t.xlsx", workbook([*GOOD, ["x" * 30]]))
 
 
 @given(st.lists(st.tuples(st.integers(0), st.integers(0, 255)), min_size=1, max_size=4))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbayes.base.amounts import Amount, Rho, number_of
 from dpbayes.base.types import IntArray
-from dpbayes.mechanisms.noise.exact import (
+from dpbayes.mechanisms.exact_form import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
     GUMBEL_MAXIMUM,

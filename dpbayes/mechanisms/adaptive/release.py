@@ -17,7 +17,7 @@ from dpbayes.mechanisms.adaptive.draws import Draws, OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import Process, carried_out
 from dpbayes.mechanisms.adaptive.reading import PRIOR, Measured, model_probabilities
-from dpbayes.mechanisms.noise.exact import rounded_up
+from dpbayes.mechanisms.exact_form import rounded_up
 from dpbayes.mechanisms.release import Release, ReleasedPosterior
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dpbayes.base.validation import InputError, utf8_text
-from dpbayes.mechanisms import RELEASABLE, releasable
+from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.model.counts import Counts, Source, count
 from dpbayes.model.dataset import Dataset
@@ -92,8 +92,7 @@ def release(args: argparse.Namespace) -> int:
             "A graph that was chosen from the records reveals information about them. Add --graph-unseen if no record "
             "was used, or let an adaptive release choose the graph."
         )
-    path, columns = _inputs(args)
-    data = _table_of(args, columns)
+    path, columns, data = _inputs(args)
     counts = count(_network_of(args.network, data), data)
     stated = parsed_promise(args.epsilon, args.delta) if decimal("delta", args.delta) else None
     request = ReleaseRequest(
@@ -110,10 +109,10 @@ def release(args: argparse.Namespace) -> int:
     return _charge(args, path, request, data, counts)
 
 
-def _inputs(args: argparse.Namespace) -> tuple[Path, tuple[Column, ...]]:
-    """Return the ledger and the domains of the columns, before anything that takes long.
+def _inputs(args: argparse.Namespace) -> tuple[Path, tuple[Column, ...], Dataset | DeclaredTable]:
+    """Return the ledger, the domains of the columns, and the table, which is read last, because it takes long.
 
-    Errors: InputError for an output, an address or a dataset, and for domains that reveal records.
+    Errors: InputError for an output, an address or a dataset, and for domains that reveal records; OSError.
     """
     path = ledger.ledger_path(args.ledger)
     graph = [Path(args.network)] if _is_file(args.network) else []
@@ -122,18 +121,13 @@ def _inputs(args: argparse.Namespace) -> tuple[Path, tuple[Column, ...]]:
     ledger.read_books(path).account(args.dataset)
     columns = declare(args.domains)
     require_public(columns)
-    return path, columns
-
-
-def _table_of(args: argparse.Namespace, columns: tuple[Column, ...]) -> Dataset | DeclaredTable:
-    """Return the table that was named, a file or an address. Errors: InputError, OSError."""
     if args.data is None:
-        return DeclaredTable(open_table(args.source), columns)
+        return path, columns, DeclaredTable(open_table(args.source), columns)
     frame = read_table(args.data.name, args.data.read_bytes()).frame
     data = encode(frame, columns)
     for remark in remarks(frame, columns):
         warn(remark)
-    return data
+    return path, columns, data
 
 
 def _network_of(text: str, table: Dataset | Source) -> Network:
@@ -159,7 +153,7 @@ def _is_file(text: str) -> bool:
 def _prior(args: argparse.Namespace, drawn: Network) -> tuple[str, ...]:
     """Return the prior of a request: the stated one, or the usual one of the mechanism. Errors: InputError."""
     if args.prior is None:
-        kind = releasable(args.mechanism).kind
+        kind = RELEASABLE[args.mechanism].kind
         return decimals_of(rule_for(kind, PriorRule()).on(drawn))
     rule = prior_rule(args.prior)
     # A decimal stays as it is typed: a request has it exactly.
@@ -179,8 +173,7 @@ def add_adaptive(parser: argparse.ArgumentParser) -> None:
 
 def adaptive(args: argparse.Namespace) -> int:
     """Make an adaptive release and write its document. Errors: InputError, OSError."""
-    path, columns = _inputs(args)
-    data = _table_of(args, columns)
+    path, columns, data = _inputs(args)
     assert isinstance(data, Dataset), "only files are read"
     plan = plan_for(decimal("epsilon", args.epsilon), decimal("delta", args.delta), args.target)
     request = AdaptiveRequest.of(args.dataset, data, plan, states_of_missing(columns))

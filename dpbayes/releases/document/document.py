@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from typing import Any
 
 from dpbayes.base.amounts import (
@@ -97,14 +97,11 @@ class Provenance:
         if time.tzinfo is None:
             raise InputError("The time of a release needs a time zone.")
         text = time.astimezone(UTC).strftime(_TIME)
-        return cls(text, _version("dpbayes"), _version("opendp"), platform.python_version())
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "(source code)"
+        dpbayes, opendp = (
+            next((package.version for package in distributions(name=name)), "(source code)")
+            for name in ("dpbayes", "opendp")
+        )
+        return cls(text, dpbayes, opendp, platform.python_version())
 
 
 KINDS: Mapping[str, type[SampledTables] | type[SampledSteps]] = {
@@ -338,7 +335,7 @@ def _odds(amount: Amount) -> str:
     if loss >= _WEAK:
         return f"may learn nearly all of any one record, because {_total_text(amount)} hides next to nothing"
     rarely = ", except in one release in a million" if isinstance(amount, Rho) else ""
-    return f"can change their odds on what any one record says by a factor of at most {_factor_text(loss)}{rarely}"
+    return f"can change their odds on what any one record says by a factor of at most {numeral(math.exp(loss))}{rarely}"
 
 
 def _factor_text(loss: float) -> str:

@@ -21,11 +21,10 @@ from dpbayes.base.amounts import (
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.validation import InputError, brief, finite_number, whole_number
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms import Releasable, releasable
+from dpbayes.mechanisms import RELEASABLE, Releasable
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import Process, require_feasible
-from dpbayes.mechanisms.exact_form import Sensitivity
-from dpbayes.mechanisms.noise.exact import Calibrated, calibrated
+from dpbayes.mechanisms.exact_form import Calibrated, Sensitivity, calibrated
 from dpbayes.mechanisms.noise.sensitivity import checked_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
 from dpbayes.model.dataset import Dataset
@@ -55,7 +54,8 @@ class ReleaseRequest:
     instead of a rho, the rho implies it. `prior` has decimals as typed, one for every cell or one for all; 1 is
     uniform. `settings` has the mechanism's parameters, decimals as typed; missing ones have their typical value.
     `prices` distribute the noise of a mechanism among the sets of nodes, one for each set but the empty one; without
-    prices, the best ones are used. `missing` has, by node, the declared state that a missing value counts as.
+    prices, the best ones are used. `missing` has, by node, the declared state that a missing value counts as. `entry`
+    is the exact form of the mechanism.
     The graph must have been chosen without looking at the records. Errors: InputError.
     """
 
@@ -70,12 +70,14 @@ class ReleaseRequest:
     settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
     prices: tuple[int, ...] = ()
     missing: Mapping[str, str] = field(default_factory=dict, hash=False)
+    entry: Releasable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        entry = releasable(self.mechanism)
+        entry = _releasable(self.mechanism)
         _require_valid(self, self.network)
         entry.require(self.network)
         for name, value in {
+            "entry": entry,
             **self._checked_loss(entry),
             "prior": _checked_prior(self.network, self.prior),
             "settings": _checked_settings(entry, self.settings),
@@ -118,11 +120,6 @@ class ReleaseRequest:
         least = noise.least_scale(self.sensitivity.value, promised)
         return calibrated(lambda scale: self.entry.answer(self, scale), least=least, most=noise.allowed(promised))
 
-    @property
-    def entry(self) -> Releasable:
-        """The exact form of the mechanism."""
-        return releasable(self.mechanism)
-
     @cached_property
     def dirichlets(self) -> Dirichlets:
         """The prior, in doubles."""
@@ -150,7 +147,7 @@ class ReleaseRequest:
 def request_from(content: Mapping[str, Any]) -> ReleaseRequest:
     """Return the request of JSON of its shape. Errors: InputError."""
     network = _network_of(content["network"])
-    if releasable(content["mechanism"]).priced is not None and not content.get("prices"):
+    if _releasable(content["mechanism"]).priced is not None and not content.get("prices"):
         raise InputError("The numbers of this mechanism have different scales, so the release must state the prices.")
     return ReleaseRequest(
         dataset=content["dataset"],
@@ -340,6 +337,16 @@ def _network_of(nodes: Sequence[Mapping[str, Any]]) -> Network:
 
 
 # Checks
+
+
+def _releasable(mechanism: object) -> Releasable:
+    """Return an exact form by its name. Errors: InputError for a mechanism that has no exact sampler."""
+    if not isinstance(mechanism, str) or mechanism not in RELEASABLE:
+        raise InputError(
+            f"The mechanism {brief(mechanism)} has no exact sampler and no real release; choose one of: "
+            f"{', '.join(RELEASABLE)}."
+        )
+    return RELEASABLE[mechanism]
 
 
 def _require_valid(request: Chargeable, nodes: Network) -> None:

@@ -22,8 +22,7 @@ from dpbayes.mechanisms.adaptive.choices import PairChoice
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.process import Event, Measurement, Process, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN, nine_of_ten
-from dpbayes.mechanisms.noise.exact import Calibrated
+from dpbayes.mechanisms.exact_form import NINE_OF_TEN, Calibrated, nine_of_ten
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network
 from dpbayes.releases.document.canonical import fraction, fraction_text, require_shape

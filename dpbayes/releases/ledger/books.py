@@ -179,7 +179,7 @@ class Account:
     @property
     def left(self) -> Fraction:
         """The remaining budget."""
-        return self.budget - self.spent
+        return self.budget - self.released - self.reserved
 
     @property
     def budget_text(self) -> str:

@@ -117,7 +117,8 @@ def writing(path: Path) -> Iterator[tuple[LedgerRows, Books]]:
 
     Errors: LedgerError, BrokenLedgerError; then nothing was added.
     """
-    with refusing(path), closing(_connection(path, "rw")) as connection, _transaction(connection):
+    with refusing(path), closing(_connection(path, "rw")) as connection, connection:
+        connection.execute("BEGIN IMMEDIATE")
         yield LedgerRows(connection), _checked(connection, path)
 
 
@@ -164,7 +165,8 @@ def _make(path: Path, folder: int) -> None:
         new = Path(folder_name) / "ledger"
         with closing(_connection(new, "rwc")) as connection:
             new.chmod(0o600)  # for its owner only: it contains a key, and it will contain the samples
-            with _transaction(connection):
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
                 _make_tables(connection)
                 LedgerRows(connection).add(Books(), EventKind.BEGUN, content=secrets.token_bytes(32))
             connection.execute("PRAGMA journal_mode=WAL")  # so that writing does not block readers
@@ -225,19 +227,6 @@ def _require_place(path: Path) -> None:
             f"The ledger {path} is mounted as a single file, so it has another name elsewhere, under which its budget "
             "could be spent twice. Mount its folder."
         )
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-        raise
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:

@@ -18,7 +18,7 @@ from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, listed, many, numeral, typed
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms import OF_RECORDS, RELEASABLE, releasable
+from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.posteriors.prior_rules import decimals_of, rule_for
@@ -277,14 +277,14 @@ def request_of(chosen: Chosen, dataset: str) -> ReleaseRequest:
         **_loss(chosen, mechanism),
         n=chosen.counts.n,
         prior=decimals_of(rule_for(kind, chosen.settings.prior).on(chosen.network)),
-        settings={name: typed(values[name]) for name in releasable(mechanism).settings},
+        settings={name: typed(values[name]) for name in RELEASABLE[mechanism].settings},
         missing=_missing(chosen, chosen.network.names),
     )
 
 
 def _loss(chosen: Chosen, mechanism: str) -> dict[str, Any]:
     """Return what the numbers promise: epsilon as typed, or (epsilon, delta), whose rho is charged."""
-    if releasable(mechanism).noise.measure is PrivacyMeasure.EPSILON:
+    if RELEASABLE[mechanism].noise.measure is PrivacyMeasure.EPSILON:
         return {"epsilon": decimal("epsilon", typed(chosen.epsilon))}
     return {"stated": parsed_promise(typed(chosen.epsilon), typed(chosen.parameter("delta")))}
 

@@ -11,7 +11,7 @@ from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, typed
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.noise.exact import opendp
+from dpbayes.mechanisms.exact_form import opendp
 from dpbayes.model.counts import count
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import ReleaseRequest, typed_amount

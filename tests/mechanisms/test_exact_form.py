@@ -22,9 +22,7 @@ from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
-from dpbayes.mechanisms.map import UNIT, cell_scores
-from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
-from dpbayes.mechanisms.noise.exact import (
+from dpbayes.mechanisms.exact_form import (
     DISCRETE_GAUSSIAN,
     DISCRETE_LAPLACE,
     GUMBEL_MAXIMUM,
@@ -35,6 +33,8 @@ from dpbayes.mechanisms.noise.exact import (
     root_above,
     with_noise,
 )
+from dpbayes.mechanisms.map import UNIT, cell_scores
+from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from tests.releases.asking import counted, no_noise, replace_draw, request_of
@@ -112,7 +112,7 @@ def test_a_root_is_rounded_up(square):
 
 
 def test_opendp_is_imported_without_the_libraries_of_its_prelude():
-    imports = "import sys; from dpbayes.mechanisms.noise.exact import opendp; opendp().m.make_laplace"
+    imports = "import sys; from dpbayes.mechanisms.exact_form import opendp; opendp().m.make_laplace"
     said = "print(sorted({'sklearn', 'polars'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", f"{imports}; {said}"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
