@@ -31,7 +31,7 @@ from dpbayes.mechanisms import (
     Noise,
 )
 from dpbayes.mechanisms.parameters import Calibration
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets

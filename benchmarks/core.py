@@ -7,9 +7,8 @@ import pandas as pd
 
 from benchmarks.record import Record, median_ms
 from dpbayes.mechanisms import Exact, LaplaceFourier, LaplaceUpdates, Mechanism
-from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -12,8 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from benchmarks.record import Record, median_ms
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.columns import Categories

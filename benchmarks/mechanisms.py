@@ -11,7 +11,7 @@ from dpbayes.audit.registry import audit
 from dpbayes.mechanisms import MapExponential, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.regression import printed_norm_bound
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.regression import Moments
 from dpbayes.posteriors.dirichlet import Dirichlets

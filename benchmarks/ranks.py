@@ -16,7 +16,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.experiments.planned_tables import joint_counts
 from dpbayes.mechanisms import Mechanism, Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.noise_aware import POINTS

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.core import counted
 from benchmarks.record import Record, median_ms
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import ReleaseRequest

@@ -29,9 +29,9 @@ from dpbayes.mechanisms import PosteriorSampler as PosteriorSampler
 from dpbayes.mechanisms import Release as Release
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease as AdaptiveRelease
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive as simulate_adaptive
-from dpbayes.model.counts import Counts as Counts
-from dpbayes.model.counts import count as count
+from dpbayes.model.dataset import Counts as Counts
 from dpbayes.model.dataset import Dataset as Dataset
+from dpbayes.model.dataset import count as count
 from dpbayes.model.network import Network as Network
 from dpbayes.model.query import query as query
 from dpbayes.model.question import Question as Question

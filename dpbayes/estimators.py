@@ -24,8 +24,7 @@ from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.adaptive.release import drawn_release
 from dpbayes.mechanisms.exact_form import rounded_up
 from dpbayes.mechanisms.release import Outcome, Release
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import MAX_STATES, Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from dpbayes.experiments.arrows import table_pairs
 from dpbayes.mechanisms.parameters import Calibration
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 
 # Networks by name

@@ -17,8 +17,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.text import numeral
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, finite_number, whole_number
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 
 DOUBT = 1e-6

@@ -9,8 +9,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.experiments.answers import Span, density_of, points_of, span_of
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import Mechanism, Outcome, Release
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 

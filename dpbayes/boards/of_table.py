@@ -6,8 +6,7 @@ from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question, first_question
 

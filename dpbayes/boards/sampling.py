@@ -32,7 +32,7 @@ from dpbayes.figures.sampling import (
 from dpbayes.figures.style import Figure
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 GRID = 161

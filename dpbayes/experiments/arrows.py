@@ -22,8 +22,7 @@ from dpbayes.base.types import AnyArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates, Release
 from dpbayes.mechanisms.adaptive.choices import pair_counts
-from dpbayes.model.counts import places
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, places
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import clique_cells, pair_marginals
 from dpbayes.model.synthetic import sample_dataset

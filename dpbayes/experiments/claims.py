@@ -16,7 +16,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import numeral, typed
 from dpbayes.base.text import percent as in_percent
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import Bound, Claim, Counterexample, Verdict, joined
 from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured

@@ -18,8 +18,7 @@ from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading

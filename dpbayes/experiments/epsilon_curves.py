@@ -18,7 +18,7 @@ from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome, ReleasedPosterior
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import Calibration
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.posteriors.noise_model import Reading

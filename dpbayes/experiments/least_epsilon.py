@@ -16,7 +16,7 @@ from scipy import special
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.experiments.releases import MechanismAt, concluded
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 

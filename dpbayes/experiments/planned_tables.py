@@ -12,8 +12,8 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.model.counts import Counts, places
 from dpbayes.model.cpts import checked_cpts
+from dpbayes.model.dataset import Counts, places
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import MAX_RECORDS, sample_dataset
 

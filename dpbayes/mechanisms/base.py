@@ -11,8 +11,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number, type_checked
 from dpbayes.mechanisms.release import OutcomeT_co, Release, ReleasedPosterior
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import MOST_PRIOR, Dirichlets
 from dpbayes.posteriors.prior_rules import PriorRule, rule_for

@@ -10,7 +10,7 @@ from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 
 
 @type_checked

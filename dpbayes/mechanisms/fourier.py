@@ -25,7 +25,7 @@ from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.noise.sensitivity import printed_walsh_sensitivity, walsh_sensitivity
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.fourier import coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import NoiseModel

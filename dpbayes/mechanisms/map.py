@@ -32,7 +32,7 @@ from dpbayes.mechanisms.exact_form import (
 )
 from dpbayes.mechanisms.map_scores import MOST_CELLS, cell_masses, node_sensitivities
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -28,7 +28,7 @@ from dpbayes.mechanisms.noise.law import gaussian_guarantee, gaussian_noise, gau
 from dpbayes.mechanisms.noise.sensitivity import most_charged, whole_prices
 from dpbayes.mechanisms.parameters import DELTA, EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import NoiseDesign, gaussian_at
 from dpbayes.posteriors.noise_model import NoiseModel

@@ -16,7 +16,7 @@ from dpbayes.base.validation import InputError, type_checked
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import CALIBRATION, EPSILON, Calibration, draws_of
 from dpbayes.mechanisms.release import SampledCpts
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 
 DRAWS = draws_of("CPTs")

@@ -15,7 +15,7 @@ from dpbayes.base.randomness import generator
 from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, finite_number, leading, type_checked
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import (

@@ -17,8 +17,7 @@ from dpbayes.base.validation import InputError, brief
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.exact_form import opendp
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset
 from dpbayes.releases import ledger
 from dpbayes.releases.document.document import Composed, Provenance, document_bytes
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of

@@ -23,8 +23,7 @@ from dpbayes.mechanisms import REGISTRY
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.exact_form import opendp
 from dpbayes.mechanisms.release import Release
-from dpbayes.model.counts import Counts, count, require_columns
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count, require_columns
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import QueryAnswer
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets

@@ -17,7 +17,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.mechanisms.die.hellinger import HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import Die
 from tests.strategies import empty, table_of

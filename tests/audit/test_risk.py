@@ -27,7 +27,7 @@ from dpbayes.mechanisms import (
     LaplaceUpdates,
     Noise,
 )
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.elimination import LargestSum
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.named_networks import load_named

@@ -16,7 +16,7 @@ from dpbayes.boards.comparison import (
 )
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 
 NETWORK, CPTS = dp.load_named("sprinkler")
 TABLE = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(1))

@@ -23,7 +23,7 @@ from dpbayes.experiments.claims import (
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.hellinger import Die
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Exhibit, Uses

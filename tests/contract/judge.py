@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from tests.conftest import IS_THOROUGH
 from tests.strategies import all_records, table_of

@@ -26,8 +26,7 @@ from dpbayes.mechanisms import (
     ReleasedPosterior,
 )
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.contract.variants import build, every_mechanism, rng, typical_settings

@@ -24,7 +24,7 @@ from dpbayes.mechanisms import (
     Release,
     ReleasedPosterior,
 )
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from tests.conftest import IS_THOROUGH, crossed, thorough
 from tests.contract.judge import worst_loss

@@ -33,7 +33,7 @@ from dpbayes.base.references import Reference
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import EPSILON, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments import releases
 from dpbayes.experiments.releases import POINTS, concluded
 from dpbayes.mechanisms import LaplaceUpdates, PosteriorSampler
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -8,7 +8,7 @@ import pytest
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, epsilon_curves
 from dpbayes.mechanisms import GaussianUpdates, LaplaceFourier, LaplaceUpdates, MapExponential, Mechanism, Outcome
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.sources.named_networks import load_named

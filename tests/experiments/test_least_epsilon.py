@@ -11,8 +11,8 @@ from dpbayes.base.validation import InputError
 from dpbayes.experiments.least_epsilon import AnswerErrors, answer_errors, crossing, interval_shares
 from dpbayes.experiments.planned_tables import planned_tables
 from dpbayes.mechanisms import PRIVATE, Exact, LaplaceUpdates
-from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading

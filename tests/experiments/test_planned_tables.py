@@ -9,7 +9,7 @@ from scipy import stats
 from dpbayes.base.validation import InputError
 from dpbayes.experiments import planned_tables as planning
 from dpbayes.experiments.planned_tables import planned_tables
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.named_networks import load_named
 

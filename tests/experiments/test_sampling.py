@@ -18,7 +18,7 @@ from dpbayes.experiments.sampling import (
 )
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_mass

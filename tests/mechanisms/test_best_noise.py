@@ -16,7 +16,7 @@ from dpbayes.mechanisms import (
     LaplaceUpdates,
     Noise,
 )
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from tests.strategies import ASIA, V_STRUCTURE, chain, random_table, sd_of_cells
 

@@ -8,7 +8,7 @@ from scipy import stats
 
 from dpbayes.mechanisms import GaussianUpdates, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import GaussianLaw, gaussian_noise
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from tests.strategies import ASIA, V_STRUCTURE, sd_of_cells
 
 ALARM = 1e-9

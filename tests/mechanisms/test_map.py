@@ -12,7 +12,7 @@ from dpbayes.mechanisms.finite import WorstLoss, exact_pure_epsilon
 from dpbayes.mechanisms.map import MapEstimate, MapExponential, choose_by_law
 from dpbayes.mechanisms.map_scores import MOST_CELLS, added_bound, cell_masses, node_sensitivities, replaced_bound
 from dpbayes.model.compositions import neighbour_pairs
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.dirichlet import Dirichlets

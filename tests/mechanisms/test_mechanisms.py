@@ -8,7 +8,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
 from dpbayes.mechanisms.exact_form import NINE_OF_TEN, NINE_OF_TEN_LAPLACE, nine_of_ten
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets

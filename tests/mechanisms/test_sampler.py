@@ -8,7 +8,7 @@ from scipy import special, stats
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets

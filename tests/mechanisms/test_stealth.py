@@ -7,7 +7,7 @@ from scipy import stats
 
 from dpbayes.mechanisms import Calibration, LaplaceFourier, Noise
 from dpbayes.mechanisms.stealth import needed_increments
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import empty, full, naive_bayes
 from tests.strategies import ASIA, NAIVE_BAYES, chain, random_table

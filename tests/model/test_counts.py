@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given
 
 from dpbayes.base.validation import InputError
-from dpbayes.model import counts as counts_module
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model import dataset as counting
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from tests.strategies import ASIA, naive_counts, networks_with_data, random_networks, random_table, table_of
 
@@ -25,7 +24,7 @@ def test_counting_is_what_a_loop_over_records_counts(network_and_data):
 @pytest.mark.parametrize("most_planes", PATHS.values(), ids=PATHS)
 @pytest.mark.parametrize("n", SIZES)
 def test_both_ways_of_counting_agree_with_the_loop_at_every_word_boundary(n, most_planes, monkeypatch):
-    monkeypatch.setattr(counts_module, "MOST_PLANES", most_planes)
+    monkeypatch.setattr(counting, "MOST_PLANES", most_planes)
     rng = np.random.default_rng(n)
     for network in CATEGORICAL:
         data = random_table(network, rng, n)
@@ -37,7 +36,7 @@ def test_both_ways_of_counting_agree_with_the_loop_at_every_word_boundary(n, mos
 def test_blocks_add_up_to_the_whole_table(n, block, monkeypatch):
     data = random_table(ASIA, np.random.default_rng(n), n)
     whole = count(ASIA, data).values
-    monkeypatch.setattr(counts_module, "BLOCK", block)
+    monkeypatch.setattr(counting, "BLOCK", block)
     assert np.array_equal(count(ASIA, data).values, whole)
 
 

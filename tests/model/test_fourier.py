@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals, require_binary
 from dpbayes.model.network import Network
 from tests.strategies import networks_with_data

@@ -38,7 +38,7 @@ def test_the_charge_is_how_far_records_move_the_residuals(network):
 
 
 def _counted(network: Network, record: tuple) -> np.ndarray:
-    from dpbayes.model.counts import count
+    from dpbayes.model.dataset import count
 
     return count(network, table_of(network, [record])).values.astype(float)
 

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import count
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import BLOCK, MAX_RECORDS, even_records, sample_dataset
 from dpbayes.sources.named_networks import chain, load_named

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.answers import QueryAnswer

@@ -11,7 +11,7 @@ import pytest
 from dpbayes.base.amounts import PrivacyMeasure, Rho
 from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import RELEASABLE, exact_form
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.releases.document.canonical import canonical, hash_of

@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from dpbayes.mechanisms import exact_form
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.sources.columns import Categories, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.edgelist import network

@@ -4,7 +4,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpbayes.base.amounts import Rho
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import Published, publish

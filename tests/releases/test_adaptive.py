@@ -14,7 +14,7 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out, most_steps
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.network import Network
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases import verify as verification

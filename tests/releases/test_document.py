@@ -14,7 +14,7 @@ from dpbayes.base.amounts import amount_text, rho_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.exact_form import ExactNoise
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.releases.document import read_document

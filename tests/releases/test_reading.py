@@ -10,8 +10,7 @@ import pytest
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.mechanisms import LaplaceUpdates, MapEstimate, Release, ReleasedPosterior
-from dpbayes.model.counts import Counts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import for_table, read_domains, write_domains
 from dpbayes.sources.shipped_tables import (

@@ -28,9 +28,8 @@ from streamlit.web import cli
 
 from dpbayes.experiments.sampling import RowState
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, Outcome
-from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.ui.pages import release_history as history

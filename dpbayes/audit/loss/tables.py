@@ -8,8 +8,7 @@ import numpy as np
 from dpbayes.base.types import BoolArray, IntArray
 from dpbayes.base.validation import InputError, whole_number
 from dpbayes.model.compositions import compositions, is_listable, neighbour_pairs
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.hellinger import MOST_PAIRED

@@ -27,7 +27,7 @@ from dpbayes.mechanisms import (
     PosteriorSampler,
 )
 from dpbayes.mechanisms.parameters import DELTA
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
 from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_means

@@ -22,8 +22,7 @@ from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, NOISE, Calibration, Noise
 from dpbayes.mechanisms.release import Outcome
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
-from dpbayes.model.counts import Counts, require_columns
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, require_columns
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -11,9 +11,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.types import CodeArray, FloatArray, IntArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import TestRecords
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
-from dpbayes.model.counts import places
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, places
 from dpbayes.model.network import Network
 
 _MOST_SHARED = 1 << 22

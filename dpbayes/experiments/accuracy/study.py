@@ -21,7 +21,7 @@ from dpbayes.experiments.accuracy.blanket import score, score_records
 from dpbayes.experiments.accuracy.methods import BASELINES, EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AWARE_REPEATS, AccuracyPlan, Method
 from dpbayes.experiments.accuracy.records import Batch, Repeats
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.prior_rules import PriorRule
 
 _LEAST = 1e-300

@@ -17,8 +17,7 @@ from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.adaptive.draws import Draws
 from dpbayes.mechanisms.noise.sensitivity import largest_charge
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 
 _STEPS = 64

@@ -23,8 +23,7 @@ from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import drawn_release, guarantee_of
 from dpbayes.mechanisms.base import OfCounts, Prior
 from dpbayes.mechanisms.parameters import DELTA, EPSILON
-from dpbayes.model.counts import Counts, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities, query
 

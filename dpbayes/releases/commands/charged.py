@@ -9,8 +9,7 @@ from typing import Any
 from dpbayes.base.validation import InputError, utf8_text
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.model.counts import Counts, Source, count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, Source, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, decimals_of, prior_rule, rule_for
 from dpbayes.releases import ledger

@@ -16,7 +16,7 @@ from dpbayes.base.steps import slices
 from dpbayes.base.text import many
 from dpbayes.base.types import IntArray
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import OUTSIDE, Column, Cuts, code_of_missing, encoded
 from dpbayes.sources.engines.connect import Backend

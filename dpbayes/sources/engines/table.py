@@ -11,7 +11,7 @@ import numpy as np
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, distinct_names
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.address import Address, parsed

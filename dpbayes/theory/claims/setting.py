@@ -12,7 +12,7 @@ from dpbayes.base.memo import Memo
 from dpbayes.base.parameters import Parameter, check_parameters, parameters_of
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 

@@ -10,8 +10,7 @@ from dpbayes.base.references import Reference
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Verdict, flat, number
 from dpbayes.theory.claims.exhibit import (

@@ -9,7 +9,7 @@ from dpbayes.boards.curator import CuratorInputs
 from dpbayes.boards.explore import explore_table
 from dpbayes.experiments.releases import at_any_epsilon
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.question import Question
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.sources.named_networks import load_named

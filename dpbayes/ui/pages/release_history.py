@@ -12,7 +12,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, numeral, typed
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.exact_form import opendp
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.releases import ledger
 from dpbayes.releases.document.request import ReleaseRequest, typed_amount
 from dpbayes.releases.ledger import Account, Books, Spending

@@ -28,9 +28,8 @@ from dpbayes.mechanisms import (
     Outcome,
     reads_records,
 )
-from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question, first_question
 from dpbayes.model.synthetic import sample_dataset

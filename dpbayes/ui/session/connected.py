@@ -14,7 +14,7 @@ import streamlit as st
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn

@@ -7,8 +7,7 @@ import pytest
 from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.finite import exact_pure_epsilon
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from tests.strategies import NAIVE_BAYES, V_STRUCTURE, all_records, chain, empty
 

@@ -8,7 +8,7 @@ from dpbayes.experiments.accuracy.methods import AWARE, METHODS, POINTS, methods
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.mechanisms import Calibration, GaussianResiduals, LaplaceUpdates, Noise
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_aware import ShiftedPoints, noise_aware_means
 from dpbayes.sources.named_networks import naive_bayes

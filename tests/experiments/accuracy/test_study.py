@@ -27,8 +27,7 @@ from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
 from dpbayes.experiments.accuracy.trimmed import TrimmedTable
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, MapExponential, Noise, PosteriorSampler
-from dpbayes.model.counts import Counts, count, places
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Counts, Dataset, count, places
 from dpbayes.model.network import Network
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import Dirichlets

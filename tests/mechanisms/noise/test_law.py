@@ -7,7 +7,7 @@ from scipy import stats
 
 from dpbayes.mechanisms import Calibration, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw, whole_noise
-from dpbayes.model.counts import Counts, count
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from tests.strategies import V_STRUCTURE, random_table, sd_of_cells

@@ -23,7 +23,7 @@ from dpbayes.mechanisms.exact_form import (
 from dpbayes.mechanisms.noise import sensitivity
 from dpbayes.mechanisms.noise.sensitivity import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.model.residual_design import Charges
 from dpbayes.releases.document import read_document

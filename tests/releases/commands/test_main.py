@@ -14,8 +14,8 @@ import pytest
 
 from dpbayes.__main__ import main
 from dpbayes.base.amounts import EpsilonDelta, amount_text, rho_of
-from dpbayes.model.counts import Counts
 from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Counts
 from dpbayes.releases import ledger, publishing
 from dpbayes.releases.document import read_document
 from dpbayes.releases.output import FAILS, HOLDS, REFUSED

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.claims.setting import Subject
 from tests.strategies import ASIA

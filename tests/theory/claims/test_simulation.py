@@ -7,8 +7,8 @@ from scipy import stats
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates
-from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.network import Network
 from dpbayes.theory.zhang16.counts import corollary_1, lemma_1
 from tests.strategies import ASIA, random_networks, table_of

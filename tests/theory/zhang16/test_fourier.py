@@ -16,7 +16,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Noise
 from dpbayes.mechanisms.fourier import coefficient_noise
 from dpbayes.mechanisms.noise.law import NoiseLaw
-from dpbayes.model.counts import count
+from dpbayes.model.dataset import count
 from dpbayes.model.fourier import cells_per_family, coefficients, marginals
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty, full

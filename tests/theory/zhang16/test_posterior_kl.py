@@ -12,8 +12,8 @@ from scipy import optimize, special, stats
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import Counts, count
 from dpbayes.model.cpts import random_cpts
+from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.types import FloatArray
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import chain, empty
 from dpbayes.theory.claims import setting

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from dpbayes.model.counts import count
-from dpbayes.model.dataset import Dataset
+from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.posteriors.smoothness import beta_concentration_from
 from dpbayes.theory.claims.exhibit import Uses

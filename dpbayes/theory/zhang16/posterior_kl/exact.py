@@ -24,7 +24,7 @@ from scipy import special
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import bregman_loggamma
 

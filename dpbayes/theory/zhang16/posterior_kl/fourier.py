@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.quadrature import turning_point
 from dpbayes.base.types import FloatArray
-from dpbayes.model.counts import Counts
+from dpbayes.model.dataset import Counts
 from dpbayes.model.fourier import cells_per_family
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl_rows
