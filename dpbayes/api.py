@@ -14,7 +14,6 @@ from dpbayes.base.validation import type_checked as _checked
 from dpbayes.boards.of_table import explore as explore
 from dpbayes.experiments.comparison import compare as compare
 from dpbayes.experiments.comparison import least_epsilon as least_epsilon
-from dpbayes.guesses import guess as guess
 from dpbayes.mechanisms import MECHANISMS as MECHANISMS
 from dpbayes.mechanisms import Calibration as Calibration
 from dpbayes.mechanisms import ConsistentLaplace as ConsistentLaplace
@@ -29,6 +28,7 @@ from dpbayes.mechanisms import PosteriorSampler as PosteriorSampler
 from dpbayes.mechanisms import Release as Release
 from dpbayes.mechanisms.adaptive.release import AdaptiveRelease as AdaptiveRelease
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive as simulate_adaptive
+from dpbayes.model.cpts import guess as guess
 from dpbayes.model.dataset import Counts as Counts
 from dpbayes.model.dataset import Dataset as Dataset
 from dpbayes.model.dataset import count as count

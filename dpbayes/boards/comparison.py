@@ -137,8 +137,8 @@ def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> st
     if not tied:
         return f"{start} {best.name} has the least mean error ({error})."
     names = tied[0] if len(tied) == 1 else f"{len(tied)} other mechanisms"
-    found = f"no difference between {best.name} and {names} is detected in {many(len(least), 'release')}"
-    return f"{start} {found} (mean error {error})."
+    verdict = f"no difference between {best.name} and {names} is detected in {many(len(least), 'release')}"
+    return f"{start} {verdict} (mean error {error})."
 
 
 def _about(inputs: ComparisonInputs) -> str:

@@ -21,7 +21,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.regression_scenario import CENSUS_BOUNDS, Records, RegressionScenario, census_like
 from dpbayes.mechanisms.regression import RegressionSampler
-from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, mean_squared_error, scaled
+from dpbayes.model.regression import Bounds, Moments, RegressionData, ScaledRegression, mean_squared_error, scaled
 from dpbayes.posteriors.gaussian import sample_in_ball, weights_posterior
 
 _ENTRIES = 1 << 20
@@ -115,13 +115,14 @@ class StudyRecords:
         return float(max(error, 0.0) ** 0.5) * self.half_width
 
 
-def study_records(data: RegressionData, bounds: PublicBounds) -> StudyRecords:
-    """Scale records by their public bounds. Errors: InputError for a constant target, a column without bounds."""
+def study_records(data: RegressionData, bounds: Bounds) -> StudyRecords:
+    """Scale records by their public bounds. Errors: InputError for a constant target."""
     target = data.names[-1]
-    return StudyRecords(SplitTable.of(scaled(data, bounds)), target, bounds.half_width(target))
+    low, high = bounds[target]
+    return StudyRecords(SplitTable.of(scaled(data, bounds)), target, (high - low) / 2)
 
 
-Read = Callable[[str], tuple[RegressionData, PublicBounds]]
+Read = Callable[[str], tuple[RegressionData, Bounds]]
 """Reads the records of a census by its key, with their public bounds: `sources.shipped_tables.shipped_regression`."""
 
 

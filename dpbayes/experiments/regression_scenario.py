@@ -21,7 +21,7 @@ from dpbayes.mechanisms.regression import (
     norm_bound_for,
     printed_norm_bound,
 )
-from dpbayes.model.regression import PublicBounds, RegressionData
+from dpbayes.model.regression import Bounds, RegressionData
 
 # A synthetic census
 
@@ -44,9 +44,7 @@ _FLAGS = {
 """For each flag: intercept, and slopes on schooling and age, of its log-odds."""
 
 CENSUS_FEATURES = (*_NUMBERS, *_FLAGS)
-CENSUS_BOUNDS = PublicBounds(
-    dict(_NUMBERS) | dict.fromkeys(_FLAGS, (0.0, 1.0)) | {TARGET: (0.0, 100_000.0)},
-)
+CENSUS_BOUNDS: Bounds = dict(_NUMBERS) | dict.fromkeys(_FLAGS, (0.0, 1.0)) | {TARGET: (0.0, 100_000.0)}
 
 
 def census_like(n: int, *, features: int = len(CENSUS_FEATURES), rng: np.random.Generator) -> RegressionData:

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, distinct_names
+from dpbayes.base.validation import InputError, distinct_names
 
-MOST_BOUND = 1e150
-"""Largest absolute value of a public bound; differences and squares are then finite."""
+Bounds = Mapping[str, tuple[float, float]]
+"""The public bounds (low, high) of every column, in its units. Bounds read off the records would void the guarantee."""
 
 ROUNDING = 1e-12
 """By how much a scaled record may leave the unit ball: what rounding does to sums of squares."""
@@ -53,48 +52,12 @@ class RegressionData:
         return len(self.target)
 
 
-@dataclass(frozen=True)
-class PublicBounds:
-    """For every column's name what is known without looking at the records: (low, high), in the column's units.
-
-    Errors: InputError unless low < high, both finite and so far apart that half of it is not 0. Bounds read off the
-    records would void the guarantee.
-    """
-
-    limits: Mapping[str, tuple[float, float]]
-
-    def __post_init__(self) -> None:
-        limits = {name: (float(low), float(high)) for name, (low, high) in self.limits.items()}
-        for name, (low, high) in limits.items():
-            if not -MOST_BOUND <= low < high <= MOST_BOUND:
-                raise InputError(f"The bounds of {brief(name)} must be two finite numbers, the lower one first.")
-            if low / 2 == high / 2:  # what values are divided by would be 0
-                raise InputError(f"The bounds of {brief(name)} are too close together. Widen them.")
-        object.__setattr__(self, "limits", MappingProxyType(limits))
-
-    def of(self, names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
-        """Return low and high (len(names),). Errors: InputError naming a column without bounds."""
-        for name in names:
-            if name not in self.limits:
-                raise InputError(f"Column {brief(name)} has no public bounds. Give its lowest and highest value.")
-        pairs = np.array([self.limits[name] for name in names])
-        return pairs[:, 0], pairs[:, 1]
-
-    def half_width(self, name: str) -> float:
-        """(high - low)/2: a column's units per scaled unit. The target's squared turns an MSE back into its units."""
-        low, high = self.of([name])
-        return float(high[0] / 2 - low[0] / 2)
-
-
 @dataclass(frozen=True, eq=False)
 class ScaledRegression(RegressionData):
     """Records with ||x|| <= 1 and |y| <= 1: the only kind that `moments`, and so the sampler, takes.
 
-    `scaled` makes them. `clipped` counts the values that lay outside the public bounds; it is the curator's to see.
-    Errors: those of RegressionData, and InputError for a record outside the unit ball.
+    `scaled` makes them. Errors: those of RegressionData, and InputError for a record outside the unit ball.
     """
-
-    clipped: int = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,26 +66,28 @@ class ScaledRegression(RegressionData):
             raise InputError("A record is outside the unit ball. Scale the table by its public bounds first.")
 
     def take(self, records: Sequence[int] | NDArray[np.integer] | slice) -> "ScaledRegression":
-        """Return the table with these records only. What was clipped is not counted again: `clipped` is 0."""
+        """Return the table with these records only."""
         return ScaledRegression(self.features[records], self.target[records], self.names)
 
 
-def scaled(data: RegressionData, bounds: PublicBounds) -> ScaledRegression:
+def scaled(data: RegressionData, bounds: Bounds) -> ScaledRegression:
     """Map every column from its public bounds to [-1, 1], then divide the features by sqrt(d).
 
     Every corner of the public box then has ||x|| = 1. Values outside their bounds are clipped to them first. The map
-    depends on the bounds alone, so neighbouring tables stay neighbours. Errors: InputError for a column without bounds.
+    depends on the bounds alone, so neighbouring tables stay neighbours. Errors: InputError unless the lower bound of
+    each column is the first, and both are finite.
     """
-    low, high = bounds.of(data.names)
+    low, high = np.array([bounds[name] for name in data.names]).T
+    if not ((low < high) & np.isfinite(high - low)).all():
+        raise InputError("Public bounds must be two finite numbers for each column, the lower one first.")
     values = np.column_stack([data.features, data.target])
-    outside = int(((values < low) | (values > high)).sum())
     np.clip(values, low, high, out=values)  # in place, because the records may be most of the memory in use
     values -= high / 2 + low / 2
     values /= high / 2 - low / 2
     np.clip(values, -1.0, 1.0, out=values)
     d = data.features.shape[1]
     values[:, :d] /= np.sqrt(d)
-    return ScaledRegression(values[:, :d], values[:, d], data.names, outside)
+    return ScaledRegression(values[:, :d], values[:, d], data.names)
 
 
 @dataclass(frozen=True, eq=False)

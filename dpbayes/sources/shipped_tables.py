@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.network import Network
-from dpbayes.model.regression import PublicBounds, RegressionData
+from dpbayes.model.regression import Bounds, RegressionData
 from dpbayes.sources.columns import encode
 from dpbayes.sources.data_files import read_data, read_index
 from dpbayes.sources.domains import DeclaredColumn, declare, read_domains
@@ -89,7 +89,7 @@ def default_network(key: str) -> Network:
 
 
 @functools.lru_cache(maxsize=1)
-def shipped_regression(key: str) -> tuple[RegressionData, PublicBounds]:
+def shipped_regression(key: str) -> tuple[RegressionData, Bounds]:
     """Return a table of SHIPPED as numbers in their own units, the target last, with their public bounds.
 
     Fulton County's 25,766 adults, 14 features and annual income, stand in for the census extract of [Zhang16] Section
@@ -99,7 +99,7 @@ def shipped_regression(key: str) -> tuple[RegressionData, PublicBounds]:
     if not bounds:
         raise InputError(f"The table {brief(key)} has no public bounds for a regression.")
     values = shipped_frame(key)[list(bounds)].astype(float).to_numpy()
-    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), PublicBounds(bounds)
+    return RegressionData(values[:, :-1], values[:, -1], tuple(bounds)), bounds
 
 
 def _shipped(key: str) -> ShippedTable:

@@ -11,7 +11,7 @@ from dpbayes.audit.draws import epsilon_lower_bound
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.mechanisms.regression import RegressionSampler, norm_bound_for
-from dpbayes.model.regression import Moments, PublicBounds, RegressionData, ScaledRegression, moments, scaled
+from dpbayes.model.regression import Moments, RegressionData, ScaledRegression, moments, scaled
 from tests.strategies import rng
 
 
@@ -115,7 +115,7 @@ def test_only_scaled_records_are_taken():
     raw = RegressionData(np.array([[3.0]]), np.array([0.5]), ("x", "y"))
     with pytest.raises(InputError, match="Scale it by its public bounds"):
         sampler().statistic(raw)  # type: ignore[arg-type]
-    table = scaled(raw, PublicBounds({"x": (0, 4), "y": (0, 1)}))
+    table = scaled(raw, {"x": (0, 4), "y": (0, 1)})
     assert sampler().statistic(table).cross == pytest.approx(0)
 
 

@@ -18,8 +18,8 @@ from dpbayes.boards.explore import RecipientInputs, explore_release, explore_tab
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable
 from dpbayes.experiments.releases import at_any_epsilon
-from dpbayes.guesses import guess
 from dpbayes.mechanisms import Outcome, Release
+from dpbayes.model.cpts import guess
 from dpbayes.model.network import assignment
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
