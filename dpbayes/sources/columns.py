@@ -62,7 +62,7 @@ class Categories:
     missing: str | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "states", distinct_names("state", self.states, of=self.name))
+        object.__setattr__(self, "states", tuple(self.states))
         distinct_names("value", (v for own in self.values for v in own), of=self.name)
         if self.values and len(self.values) != len(self.states):
             raise InputError(

@@ -97,6 +97,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         ('{" ": {}}', "Every column needs a name"),
         ('{"\\ud800": {}}', "contains half a character"),
         ('{"a": ["\\udfff"]}', "contains half a character"),
+        ('{"a": {"meaning": "\\udfff"}}', "contains half a character"),
         ("a = {cuts = [1, 2]}", "cuts needs the lower limit"),
         ('a = {cuts = [0, 1, 2], missing = "-1"}', "without quotation marks: missing = -1."),
         ('a = {cuts = [0, 1, 2], missing = ["u"]}', 'must be a number, not "u"'),
