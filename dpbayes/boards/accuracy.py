@@ -20,9 +20,6 @@ POINTS = 17
 GRID = epsilon_grid(0.01, 100, points=POINTS)
 """The usual epsilons."""
 
-FEW = 50
-"""Test records below which an accuracy is only rough."""
-
 WHY_MORE = (
     "The paper’s Fourier mechanism keeps only releases without a negative count, which at most doubles ε. Its sampler "
     "charges for one changed factor of one sample."
@@ -178,8 +175,7 @@ def _about(study: AccuracyStudy) -> str:
     model = "splits of the table" if is_table else "random models with new records"
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
-    few = " So few test records measure an accuracy only roughly." if plan.testing < FEW else ""
     return (
         f"{plan.repeats:,} {model}: {many(plan.training, 'training record')}, {many(plan.testing, 'test record')}; "
-        f"bands are two standard errors.{few}{fewer}"
+        f"bands are two standard errors.{fewer}"
     )

@@ -160,17 +160,12 @@ def die_headline(errors: Quantiles) -> str:
     best, rival, is_tie = ranked(errors)
     medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
     if is_tie:
-        error = _median(medians[best], numeral(medians[best], 2))
-        return f"No difference is detected between {NAMES[best]} and {NAMES[rival]}: {error}."
-    name, error = NAMES[best][0].upper() + NAMES[best][1:], distinct_texts(medians[best], medians[rival], most=2)[0]
-    return f"{name} is closest to the exact posterior: {_median(medians[best], error)}."
-
-
-def _median(distance: float, text: str) -> str:
-    """Return the median distance as a clause."""
-    if distance == 0:
-        return "at least half of its releases are the exact posterior itself, by chance"
-    return f"the median Hellinger distance is {text}"
+        error = numeral(medians[best], 2)
+        finding = f"No difference is detected between {NAMES[best]} and {NAMES[rival]}"
+    else:
+        error = distinct_texts(medians[best], medians[rival], most=2)[0]
+        finding = f"{NAMES[best][0].upper()}{NAMES[best][1:]} is closest to the exact posterior"
+    return f"{finding}: the median Hellinger distance is {error}."
 
 
 def second_sentence(errors: Quantiles, scenario: Scenario) -> str:

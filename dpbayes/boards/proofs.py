@@ -20,10 +20,11 @@ from dpbayes.audit.report import AuditReport, AuditVerdict
 from dpbayes.base.text import numeral, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding, shown_as
+from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, claim_verdict, finding, shown_as
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
+from dpbayes.theory.claims.claim import Claim, Counterexample
 
 # This mechanism: stated, proved, computed
 
@@ -307,6 +308,24 @@ def claim_view(inputs: ClaimInputs) -> View:
     title = inputs.exhibit.claim.title
     board = Board("claim", title, (BOUND,), {}, inputs.stops[0], slider, private=not inputs.is_public)
     return View(board, lambda stop: (_claim_frame(inputs, stop),))
+
+
+def example_view(claim: Claim, example: Counterexample) -> View:
+    """Return the board of a claim with a counterexample and no bound to draw: the values of an example.
+
+    Args:
+        claim: The claim.
+        example: A counterexample to it.
+
+    Returns:
+        A view of one stop.
+    """
+    values, texts = (example.printed, example.truth), distinct_texts(example.printed, example.truth, most=3)
+    rows = [LossBar(*row) for row in zip(("Stated in the paper", "True value"), values, values, texts, strict=True)]
+    figure = verdict_figure(rows, limit=example.printed, title=example.unit)
+    panel = Panel("example", "How far is the true value from the stated one?", "The stated and the true value.")
+    frame = Frame(claim_verdict(claim, example), {"example": figure}, (claim.finding,))
+    return View(Board("claim", claim.title, (panel,), {}), lambda _: (frame,))
 
 
 def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:

@@ -354,20 +354,19 @@ def digits_apart(printed: float, true: float) -> int:
     return next((k for k in range(3, 9) if shown_as(printed, k) != shown_as(true, k)), 9)
 
 
-def claim_verdict(claim: Claim, examples: tuple[Counterexample, ...]) -> str:
+def claim_verdict(claim: Claim, first: Counterexample | None = None) -> str:
     """Return the verdict on a claim without a bound to draw; of one that fails, with the numbers of an example.
 
     Args:
         claim: The claim.
-        examples: The counterexamples to it.
+        first: A counterexample to it.
 
     Returns:
         One sentence.
     """
     start = f"{claim.reference.in_words} {GENERAL[claim.verdict]}"
-    if claim.verdict is not Verdict.FALSE or not examples:
+    if first is None:
         return f"{start}."
-    first = examples[0]
     digits = digits_apart(first.printed, first.truth)
     stated, truth = shown_as(first.printed, digits), shown_as(first.truth, digits)
     return f"{start}: in an example it states {stated}, but the true value is {truth} ({first.unit})."

@@ -12,6 +12,7 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
     LINES,
+    ROWS,
     Axis,
     Figure,
     Trace,
@@ -51,7 +52,7 @@ class LossBar:
     text: str
 
 
-def verdict_figure(rows: Sequence[LossBar], *, limit: float | None) -> Figure:
+def verdict_figure(rows: Sequence[LossBar], *, limit: float | None, title: str = "privacy loss ε, nats") -> Figure:
     """Draw each loss as a bar: the stated one in grey, the proved and the computed one green up to the `limit`.
 
     Above the limit, a proved loss is grey and the computed loss, the last row, is red; without a limit, all are grey.
@@ -75,9 +76,10 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float | None) -> Figure:
             lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
     return figure_of(
         traces,
-        x=titled("privacy loss ε, nats", range=[0, end]),
+        x=titled(title, range=[0, end]),
         y={"range": [len(rows) - 0.7, -0.65], "visible": False, "fixedrange": True},
-        height=380,
+        height=80 + 90 * len(rows),
+        meta=ROWS["meta"],
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
         barmode="overlay",
         annotations=names,

@@ -13,7 +13,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped, typed
-from dpbayes.boards.proofs import claim_view
+from dpbayes.boards.proofs import claim_view, example_view
 from dpbayes.experiments.claims import (
     MAIN,
     BoundClaim,
@@ -86,9 +86,10 @@ def claims_part(chosen: Chosen) -> None:
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
+            elif failing := failures(shown):
+                show("claim", shown, lambda: example_view(claim, failing[0]), "")
             else:
-                finding = f"{claim_verdict(claim, failures(shown))}\n\n{claim.finding}"
-                headline(finding.replace("$", r"\$"))
+                headline(f"{claim_verdict(claim)}\n\n{claim.finding}".replace("$", r"\$"))
             if drawn is not bound:
                 st.info("The picture is computed from the counts of the table: only the curator sees it.")
         _page_about(shown)
