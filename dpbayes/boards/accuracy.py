@@ -96,7 +96,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     captions = {"accuracy": comparison_sentence(study, epsilon)}
     if _is_as_stated(study.plan):
         figures["proved"] = sharing_legend(certified_figure(study.certified_curves()))
-        captions["proved"] = proved_sentence(study, epsilon)
+        captions["proved"] = f"The same curves at the ε that is proved. {WHY_MORE}"
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
 
@@ -154,19 +154,6 @@ def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:
 
 def _is_clear(lost: Estimate) -> bool:
     return lost.value > BAND * lost.error
-
-
-def proved_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return what the picture of the proved epsilon shows, with the curves of which more is proved than stated."""
-    plan, k = study.plan, study.place_of(epsilon)
-    proved = {method: float(study.certified[method][k]) for method in plan.private}
-    larger = [
-        f"{method.called(plan.draws)} {numeral(value, 3)}"
-        for method, value in proved.items()
-        if value > plan.epsilons[k] * (1 + 1e-9)
-    ]
-    shown = "The same curves at the ε that is proved."
-    return f"{shown} At a stated ε = {numeral(plan.epsilons[k])}: {', '.join(larger)}. {WHY_MORE}" if larger else shown
 
 
 def _about(study: AccuracyStudy) -> str:

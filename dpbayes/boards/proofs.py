@@ -20,11 +20,20 @@ from dpbayes.audit.report import AuditReport, AuditVerdict
 from dpbayes.base.text import numeral, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, claim_verdict, finding, shown_as
+from dpbayes.experiments.claims import (
+    ClaimInputs,
+    ClaimShown,
+    Evaluation,
+    axis_parameter,
+    claim_of,
+    claim_verdict,
+    failures_of,
+    finding,
+    shown_as,
+)
 from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
-from dpbayes.theory.claims.claim import Claim, Counterexample
 
 # This mechanism: stated, proved, computed
 
@@ -310,16 +319,16 @@ def claim_view(inputs: ClaimInputs) -> View:
     return View(board, lambda stop: (_claim_frame(inputs, stop),))
 
 
-def example_view(claim: Claim, example: Counterexample) -> View:
-    """Return the board of a claim with a counterexample and no bound to draw: the values of an example.
+def example_view(shown: ClaimShown) -> View:
+    """Return the board of a claim with a counterexample and no bound to draw: the values of the example.
 
     Args:
-        claim: The claim.
-        example: A counterexample to it.
+        shown: The claim.
 
     Returns:
         A view of one stop.
     """
+    claim, (example, *_) = claim_of(shown), failures_of(shown)
     values, texts = (example.printed, example.truth), distinct_texts(example.printed, example.truth, most=3)
     rows = [LossBar(*row) for row in zip(("Stated in the paper", "True value"), values, values, texts, strict=True)]
     figure = verdict_figure(rows, limit=example.printed, title=example.unit)

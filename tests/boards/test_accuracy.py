@@ -7,14 +7,12 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.text import numeral
 from dpbayes.boards.accuracy import (
     GRID,
     AccuracyInputs,
     accuracy_headline,
     comparison_sentence,
     prediction_accuracy,
-    proved_sentence,
 )
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, MAJORITY, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Synthetic
@@ -66,18 +64,6 @@ def test_the_headline_states_the_best_accuracy_in_percent():
     assert stated in accuracy_headline(study, 1.0)
     assert f"{100 * float(study.mean(MAJORITY)[0]):.3g}%" in accuracy_headline(study, 1.0)
     assert f"{100 * float(study.mean(EXACT)[0]):.3g}%" in comparison_sentence(study, 1.0)
-
-
-def test_curves_as_in_the_paper_have_a_larger_proved_epsilon_and_others_are_not_named():
-    study = accuracy_study(FIGURE_1)
-    sentence = proved_sentence(study, 10.0)
-    printed = [method for method in study.plan.private if "paper" in method.called(study.plan.draws)]
-    assert len(printed) == 3
-    for method in printed:
-        proved = float(study.certified[method][GRID.index(10.0)])
-        assert proved > 10
-        assert f"{method.called(study.plan.draws)} {numeral(proved, 3)}" in sentence
-    assert "Laplace" not in sentence
 
 
 @pytest.mark.parametrize(("lost", "said"), [(0.04, "4.0 ± 1.0 points below"), (-0.04, "no loss of")])

@@ -86,8 +86,8 @@ def claims_part(chosen: Chosen) -> None:
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
-            elif failing := failures(shown):
-                show("claim", shown, lambda: example_view(claim, failing[0]), "")
+            elif failures(shown):
+                show("claim", shown, lambda: example_view(shown), "")
             else:
                 headline(f"{claim_verdict(claim)}\n\n{claim.finding}".replace("$", r"\$"))
             if drawn is not bound:
