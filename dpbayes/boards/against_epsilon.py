@@ -19,7 +19,7 @@ from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds,
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import BAND, accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
-from dpbayes.figures.style import Figure, small_epsilon_axis
+from dpbayes.figures.style import Figure, directly_named, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.mechanisms.stealth import needed_increments
@@ -120,13 +120,15 @@ class Pictures:
         value = _log_at(chosen.epsilons, mean, epsilon)
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
         figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
+        figure = directly_named(figure, PROVED.name, "proved, if naive", 0.04, "top right")
+        figure = directly_named(figure, STATED.name, STATED.name, GRID[-1], "top left")
         return figure, self._divergence_text(value, most, epsilon), value
 
     def _divergence_text(self, value: float, most: float | None, epsilon: float) -> str:
         curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
         cells = self.inputs.counts.network.cell_count
-        whose = f"of all {cells:,} probabilities" if curves.of_posteriors else "of predictions"
+        whose = f"of all {cells:,} probabilities together" if curves.of_posteriors else "of predictions"
         text = f"The mean KL divergence {whose} is {mean} nats"
         if self.aware is not None:
             naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
@@ -168,7 +170,8 @@ class Pictures:
             return None
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
-        figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a<br>negative count")
+        figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
+        figure = directly_named(figure, PROVED_SHARE.name, "proved bound", GRID[-1], "top left")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
         harm = "does no harm to a reader who models the noise" if is_modelled else "is set to 0, which distorts answers"
         return figure, _signs_text(here, f"This {harm}."), value
@@ -208,6 +211,7 @@ class Pictures:
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
+        figure = directly_named(figure, baselines[1].look.name, baselines[1].look.name, GRID[-1], "bottom left")
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))

@@ -57,6 +57,7 @@ class RecipientInputs:
         meanings: What nodes mean, by name, where the name does not say it.
         is_noise_aware: Whether the reader accounts for the noise of a release.
         colour: The colour of the mechanism.
+        real: The name of a real release, which is the one at every epsilon; "" for simulated ones.
     """
 
     release_at: Callable[[float], Release[Outcome]]
@@ -64,11 +65,14 @@ class RecipientInputs:
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_noise_aware: bool = True
     colour: str = PRIVATE
+    real: str = ""
 
     @cached_property
     def span(self) -> Span:
-        """The part of the axis that is shown."""
-        return span_of(self.release_at, self.question)
+        """The part of the axis that is shown: of a real release, its interval and as much on either side."""
+        low, high = span_of(self.release_at, self.question)
+        room = high - low if self.real else 0.0
+        return max(low - room, 0.0), min(high + room, 1.0)
 
 
 POSTERIOR = Panel(
@@ -109,6 +113,8 @@ ACCURACY = Panel(
     help="How often the network, learned from 80% of the records, correctly predicts the column of the question in "
     "the other records. Majority class: the most frequent value is predicted for every record.",
 )
+
+SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
 
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
 
@@ -151,8 +157,10 @@ def explore_release(inputs: RecipientInputs) -> View:
         A view that contains nothing but what the releases contain. Two tables with the same releases have the same
         board.
     """
-    panel = replace(POSTERIOR, action="", alt="The density of the answer in this release.", help="")
-    board = Board("explore", _title(inputs), (panel,), {}, "1", SLIDER)
+    title = "What the public learns" if inputs.real else "An example: what the public learns from a simulated release"
+    panel = replace(POSTERIOR, title=title, action="", alt="The density of the answer in this release.", help="")
+    start, slider = ("", None) if inputs.real else ("1", SLIDER)
+    board = Board("explore", _title(inputs), (panel,), {}, start, slider)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 
@@ -196,20 +204,22 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
 
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
-    release = inputs.release_at(float(stop))
+    release = inputs.release_at(float(stop or 1))
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
     shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
     top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
-    picture = AnswerPicture(points_of(inputs.span), shown, read.means[:1], 0, top=top, span=inputs.span)
+    points, means = points_of(inputs.span), read.means[:1]
+    picture = AnswerPicture(points, shown, means, 0, top=top, span=inputs.span, interval=read.interval)
     decimals = FEWEST if read.interval is None else _decimals(*read.interval)
-    headline = f"ε = {stop}: a simulated release answers {probability_text(answer, decimals)}"
+    headline = f"{inputs.real or f'ε = {stop}: a simulated release'} answers {probability_text(answer, decimals)}"
     numbers = {"released": answer}
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
         headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), numbers=numbers)
+    caption = {} if inputs.real else {"posterior": SIMULATED}
+    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
 
 
 def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) -> tuple[Frame, ...]:

@@ -31,7 +31,7 @@ def explore(
     Args:
         table: The table.
         network: The network, whose nodes are columns of the table.
-        question: The question; by default about the first node that has parents.
+        question: The question; by default about the last node that has parents and no children.
         mechanism: A mechanism for the network, whose epsilon is shown first, or its class.
         seat: "curator" for a board with exact values, which is not private, or "recipient" for one that is computed
             from a simulated release at each epsilon and from nothing else of the table.

@@ -14,7 +14,8 @@ from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.errors import NeededEpsilon, error_figure
+from dpbayes.figures.errors import NEARLY_ALL, NeededEpsilon, error_figure
+from dpbayes.figures.style import directly_named
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 
@@ -42,6 +43,9 @@ PRIOR_ANSWERS = (
     "which is near the table’s answer here."
 )
 """What an error that rises before it falls means."""
+
+ONLY_PRIOR = "◂ only the prior answers"
+"""What stands in the picture of such an error."""
 
 ALL_EXACT = "It falls steeply where the noise hardly ever reaches 1: counts are whole, so they are found exactly."
 """What an error that falls to nothing means."""
@@ -133,6 +137,8 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
+    if most.max() > RISE * most[0]:
+        figure = directly_named(figure, NEARLY_ALL, ONLY_PRIOR, float(errors.epsilons[0]), "top right", is_listed=True)
     numbers, note = dict[str, float](), _about(inputs)
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)

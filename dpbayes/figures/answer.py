@@ -19,6 +19,9 @@ BETWEEN = 0.4
 SINGLE, CURVE = [0.0, 0.06], [0.1, 1.0]
 """The same parts for one dot."""
 
+SINGLE_HEIGHT = 360
+"""The height of the picture of one release in pixels, at most."""
+
 COLUMNS, ABREAST = 90, 6
 """Columns of dots over the axis, and the most columns that a stack may have."""
 
@@ -27,10 +30,11 @@ TALLEST = 16
 
 TABLE, RELEASED, OTHERS, RANGE = (
     "the table (curator only)",
-    "what the public learns from one release",
+    "learned from one release",
     "other releases",
     "95 of 100 releases",
 )
+CREDIBLE = "95% credible interval"
 """Names of the curves, the dots and the band."""
 
 NOTHING_LEARNED = "nothing learned"
@@ -53,7 +57,7 @@ class AnswerPicture:
         span: The part of the axis that is shown.
         exact: The density in the table itself (grid,), for the curator.
         answer: The table's own answer, for the curator.
-        interval: The ends between which 95 of 100 releases answer, for the curator.
+        interval: The ends between which 95 of 100 releases answer, for the curator; of one release, its interval.
         is_prior: Whether this release is all but the prior.
     """
 
@@ -86,7 +90,7 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         colour: The colour of the mechanism.
     """
     traces: list[Trace] = []
-    notes, shapes = [*_ends(answers), *_outside(answers)], []
+    notes, shapes, is_single = [*_ends(answers), *_outside(answers)], [], len(answers.releases) == 1
     if answers.exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         line = {"line": {"color": EXACT, "width": 3}, "name": TABLE}
@@ -96,13 +100,13 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
         traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
     if answers.interval is not None:
-        traces.append(_range(answers.interval, colour))
+        traces.append(_range(answers.interval, colour) | {"name": CREDIBLE if is_single else RANGE})
     if answers.answer is not None:
         traces.append(_nothing_learned(answers))
         dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
         shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
         notes.append(_beside(answers.answer, answers.span))
-    strip, curves = (SINGLE, CURVE) if len(answers.releases) == 1 else (STRIP, CURVES)
+    strip, curves = (SINGLE, CURVE) if is_single else (STRIP, CURVES)
     hidden: Axis = {"showticklabels": False, "showgrid": False, "zeroline": True}
     return figure_of(
         [*traces, *_dots(answers, colour)],
@@ -111,7 +115,8 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         yaxis2=titled("", range=[0, 1], domain=strip, **hidden),
         annotations=notes,
         shapes=shapes,
-        height=480,
+        height=SINGLE_HEIGHT if is_single else 480,
+        **({"meta": {"rows": True}} if is_single else {}),  # no higher on a large screen
     )
 
 
@@ -141,7 +146,7 @@ def _range(interval: tuple[float, float], colour: str) -> Trace:
     low, high = interval
     band: Trace = {"x": [low, high, high, low, low], "y": [0.0, 0.0, 1.0, 1.0, 0.0], "fill": "toself", "yaxis": "y2"}
     band |= {"fillcolor": faded(colour, 0.22), "line": {"color": faded(colour, 0.8), "width": 1.5}}
-    return LINES | band | {"name": RANGE, "hoverinfo": "skip"}
+    return LINES | band | {"hoverinfo": "skip"}
 
 
 def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:

@@ -16,6 +16,7 @@ from dpbayes.figures.style import (
     Figure,
     Trace,
     chosen_epsilon,
+    directly_named,
     epsilon_axis,
     faded,
     figure_of,
@@ -95,6 +96,10 @@ LEAST, MOST = (1e-4, 1e-3), 0.5
 """Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""
 
 
+NEARLY_ALL, HALF, TOLERANCE = "95 of 100 releases stay below", "half of the releases stay below", "acceptable error"
+"""The names of the curves."""
+
+
 @dataclass(frozen=True)
 class NeededEpsilon:
     """A least epsilon and its interval: `high` is infinite if it is unknown; all are infinite if none is sufficient."""
@@ -126,22 +131,26 @@ def error_figure(
     end = needed.high if math.isfinite(needed.high) else float(epsilons[-1])
     interval = [needed.low, end] if has_epsilon else [None, None]
     traces: list[Trace] = [
-        _line(Look("95 of 100 releases err less", colour), epsilons, most),
-        _line(Look("half of the releases err less", colour, "dot", width=1.5), epsilons, half),
-        LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, "tolerance", BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "uncertainty", faded(EXACT, 0.4), 9.0, "solid"),
+        _line(Look(NEARLY_ALL, colour), epsilons, most),
+        _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
+        LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, TOLERANCE, BOUND, 1.5, "dash"),
+        LINES | _level(interval, tolerance, "its 95% interval", faded(EXACT, 0.4), 9.0, "solid"),
         {
             "type": "scatter",
-            "mode": "markers",
+            "mode": "markers+text",
             "x": [needed.epsilon if has_epsilon else None],
             "y": [tolerance],
+            "text": [f"ε = {numeral(needed.epsilon)}" if has_epsilon else ""],
+            "textposition": "top right",
             "name": "least ε",
+            "showlegend": False,
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
         },
     ]
-    y = log_axis("error", 10 ** span[0], 10 ** span[1], range=span)
-    return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
+    y = log_axis("distance from the table’s answer", 10 ** span[0], 10 ** span[1], range=span)
+    figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
+    return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "top left")
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:

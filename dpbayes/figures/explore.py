@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import Curve, Look
+from dpbayes.base.looks import GREEN, Curve, Look
 from dpbayes.base.text import numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
@@ -33,6 +33,9 @@ HEIGHT = 256
 
 LEAST, MOST, ABOVE = -3, 6, 5
 """The powers of ten on an axis of divergences, the same for all mechanisms, and how far a bound may be above these."""
+
+NEARLY_EQUAL = "below 1 nat: nearly the same"
+"""The text of the region in which the released distribution is near that of the table."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
@@ -68,10 +71,13 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    mark = value_mark(epsilon, value, f"mean {numeral(value, 2)}", spread.look.colour, side="bottom left")
-    shapes, y = [chosen_epsilon(spread.x, epsilon)], _divergences("KL divergence,<br>nats", _top(spread, others))
-    x = small_epsilon_axis(spread.x)
-    return figure_of([band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes)
+    mark = value_mark(epsilon, value, f"mean {numeral(value, 2)}", spread.look.colour, side="bottom right")
+    y, x = _divergences("KL divergence, nats", _top(spread, others)), small_epsilon_axis(spread.x)
+    ends = 10.0 ** np.array(x["range"])
+    near = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.ones(2), faded(GREEN, 0.15))
+    text = {"xref": "paper", "x": 0.01, "y": LEAST + 0.7, "xanchor": "left", "text": NEARLY_EQUAL, "showarrow": False}
+    shapes = [chosen_epsilon(spread.x, epsilon)]
+    return figure_of([near, band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
 
 
 def _divergences(title: str, top: float) -> Axis:

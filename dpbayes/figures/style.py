@@ -5,7 +5,7 @@ import math
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -179,6 +179,27 @@ def value_mark(x: float, y: float, text: str, colour: str, *, side: str = "botto
     place = f"{above} {'right' if x < low else 'left' if x > high else beside}"
     dot = {"mode": "markers+text", "marker": {"color": colour, "size": 8}, "textposition": place, "cliponaxis": False}
     return {"type": "scatter", "x": [x], "y": [y], "text": [text], "hoverinfo": "skip", "showlegend": False} | dot
+
+
+def directly_named(figure: Figure, name: str, text: str, x: float, side: str, *, is_listed: bool = False) -> Figure:
+    """Name a curve by a text beside its point next to `x`, in place of an entry of the legend.
+
+    Args:
+        figure: The figure; one without the curve is returned as it is.
+        name: The name of the curve.
+        text: The text.
+        x: Where the text is.
+        side: On which side of the point, by Plotly's names.
+        is_listed: Whether the curve keeps its entry of the legend.
+    """
+    curve = next((trace for trace in figure.data if trace.get("name") == name and len(trace["x"])), None)
+    if curve is None:
+        return figure
+    place = int(np.abs(np.log(np.asarray(curve["x"]) / x)).argmin())
+    at = {"x": [curve["x"][place]], "y": [curve["y"][place]], "text": [text], "textposition": side}
+    label = {"type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False} | at
+    others = [trace | {"showlegend": is_listed} if trace is curve else trace for trace in figure.data]
+    return replace(figure, data=(*others, label))
 
 
 def epsilon_axis(x: FloatArray) -> Axis:

@@ -92,11 +92,10 @@ class Question:
 
 
 def first_question(network: Network, node: int | None = None, state: str = "") -> Question:
-    """Return the question about a state of a node under the first states of its parents.
-
-    By default it is about the telling state of the first node that has parents.
-    """
+    """Return the question about a state of a node, by default of the last with parents, if one parent is known."""
     if node is None:
-        node = next((k for k, parents in enumerate(network.parents) if parents), 0)
-    given = {parent: network.states[network.index(parent)][0] for parent in network.parents[node]}
-    return Question(network, network.names[node], state or network.states[node][network.telling_state(node)], given)
+        node = max((k for k, parents in enumerate(network.parents) if parents), default=len(network.names) - 1)
+    telling = [states[network.telling_state(k)] for k, states in enumerate(network.states)]
+    parents = sorted(map(network.index, network.parents[node]), key=lambda k: network.cards[k])
+    given = parents if network.cell_count > 150 else parents[:1]  # an answer from many cells takes long
+    return Question(network, network.names[node], state or telling[node], {network.names[k]: telling[k] for k in given})

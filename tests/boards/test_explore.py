@@ -18,8 +18,8 @@ from dpbayes.boards.explore import (
     explore_table,
     probability_text,
 )
-from dpbayes.experiments.answers import THETA, answers_of, density_of, evened, smoothed
-from dpbayes.figures.answer import NOTHING_LEARNED, RELEASED
+from dpbayes.experiments.answers import FINE, FIRST, ROUGH, THETA, answers_of, density_of, evened, smoothed
+from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, RELEASED
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -177,7 +177,8 @@ def test_the_divergence_is_that_of_the_chosen_reader():
 
 
 def shares(inputs: CuratorInputs, stop: str = "1") -> dict[str, np.ndarray]:
-    return {trace["name"]: trace["y"] for trace in explore_table(inputs).frames_at(stop)[0].figures["signs"].data[:-1]}
+    data = explore_table(inputs).frames_at(stop)[0].figures["signs"].data
+    return {trace["name"]: trace["y"] for trace in data if "name" in trace}
 
 
 def test_laplace_stands_beside_fourier_which_is_simulated_and_proved():
@@ -267,7 +268,7 @@ def test_names_are_text_in_the_picture():
     counts = dp.Counts(network, np.array([70, 30]), 100)
     question = Question(network, "<b>rain</b>", "yes")
     view = explore_table(CuratorInputs(lambda e: dp.LaplaceUpdates(prior=network, epsilon=e), counts, question))
-    assert layout_of(view, "1")["xaxis"]["title"]["text"] == "probability of &lt;b&gt;rain&lt;/b&gt; = yes"
+    assert layout_of(view, "1")["xaxis"]["title"]["text"].startswith("probability of &lt;b&gt;rain&lt;/b&gt; = yes<br>")
     assert view.board.title == "How likely is <b>rain</b> = yes?"
 
 
@@ -284,7 +285,8 @@ def test_a_recipients_board_follows_from_releases_alone():
     """Two tables with the same releases have the same board, byte by byte."""
     other = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(2))
     releases = {
-        epsilon: laplace_at(epsilon).simulate(COUNTS, np.random.default_rng(1), (1,)) for epsilon in (0.1, 1.0, 10.0)
+        epsilon: laplace_at(epsilon).simulate(COUNTS, np.random.default_rng(1), (1,))
+        for epsilon in (FIRST, 0.1, ROUGH, 1.0, FINE)
     }
     assert dp.count(NETWORK, other).digest != COUNTS.digest
 
@@ -325,6 +327,8 @@ def test_a_recipients_board_has_one_release_and_nothing_exact():
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]
     names = [trace["name"] for trace in frame.figures["posterior"].data]
-    assert names == [RELEASED, RELEASED]
-    assert len(frame.figures["posterior"].data[-1]["x"]) == 1
+    assert names == [RELEASED, CREDIBLE, RELEASED]
+    _, band, dot = frame.figures["posterior"].data
+    assert len(dot["x"]) == 1
+    assert (min(band["x"]), max(band["x"])) == (frame.numbers["low"], frame.numbers["high"])
     assert not view.board.private

@@ -14,7 +14,7 @@ NONE = np.full(5, np.nan)
 def test_a_divergence_is_drawn_with_its_interval_its_bounds_and_the_line_at_epsilon():
     bound = Curve(Look("proved", BOUND), X, MEAN * 10, NONE)
     figure = divergence_figure(SPREAD, [bound], epsilon=2.0, value=0.7).to_plotly()
-    band, proved, mean, mark = figure.data
+    _, band, proved, mean, mark = figure.data
     assert (list(mark.x), list(mark.y), list(mark.text)) == ([2.0], [0.7], ["mean 0.7"])
     assert np.array_equal(mean.y[:4], MEAN[:4])
     assert np.isnan(mean.y[4]), "a logarithmic axis has no zero"

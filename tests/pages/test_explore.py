@@ -8,19 +8,18 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.risk import LINKED, belief_sentence, risk
+from dpbayes.audit.risk import belief_sentence, ceiling
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
+from dpbayes.base.text import escaped
 from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.figures.answer import TABLE
-from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
-from dpbayes.ui.pages.explore import NO_ARROWS, RANDOM, guessed, inputs_of
+from dpbayes.ui.pages.explore import NO_ARROWS, UNKNOWN, guessed, inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
@@ -65,7 +64,7 @@ def test_the_first_view_asks_about_bronchitis_among_smokers() -> None:
     at = open_page(PAGE)
     assert at.selectbox(key="question.event").value == ("bronc", "yes")
     assert at.multiselect(key="question.given").value == [("smoke", "yes")]
-    assert axis_title(at) == "probability of bronchitis = yes if smoking = yes"
+    assert axis_title(at).startswith("probability of bronchitis = yes if smoking = yes")
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior", "divergence", "signs", "accuracy"]
     assert set(frame(at)["figures"]) == {"posterior", "divergence", "signs", "accuracy"}
 
@@ -75,7 +74,8 @@ def test_a_table_of_ones_own_begins_with_a_node_that_has_parents() -> None:
     at = open_page(PAGE, **SMALL)
     name, _ = at.selectbox(key="question.event").value
     given = at.multiselect(key="question.given").value
-    assert [parent for parent, _ in given] == list(network.parents[network.index(name)]) != []
+    assert [parent in network.parents[network.index(name)] for parent, _ in given] == [True]
+    assert {state for _, state in given} == {"yes"}
 
 
 def test_a_graph_without_arrows_says_what_to_do() -> None:
@@ -88,7 +88,7 @@ def test_the_question_is_changed_as_a_sentence() -> None:
     fine(at.selectbox(key="question.event").set_value(("dysp", "yes")).run())
     settings = settings_of(at)
     assert (settings.target, settings.state) == ("dysp", "yes")
-    assert [name for name, _ in settings.evidence] == list(ASIA.parents[ASIA.index("dysp")])
+    assert [name in ASIA.parents[ASIA.index("dysp")] for name, _ in settings.evidence] == [True]
     fine(at.multiselect(key="question.given").set_value([("smoke", "yes"), ("asia", "yes"), ("smoke", "no")]).run())
     assert settings_of(at).evidence == (("smoke", "no"), ("asia", "yes"))
     assert "if smoking = no and" in axis_title(at)
@@ -192,11 +192,11 @@ def test_a_typed_guess_is_used_and_without_one_the_least_epsilon_is_not_recommen
     at.session_state["settings"] = replace(settings_of(at), data="upload")
     fine(at.switch_page(PAGE).run())
     notes = frame(at)["notes"]
-    fine(at.text_input(key="box.guess.your guess").set_value("1.3").run())
+    fine(at.text_input(key="box.guess.answer").set_value("1.3").run())
     assert frame(at)["notes"] == notes
-    fine(at.text_input(key="box.guess.your guess").set_value("0.3").run())
+    fine(at.text_input(key="box.guess.answer").set_value("0.3").run())
     assert "near 0.3" in frame(at)["notes"][0] != notes[0]
-    assert RANDOM in notes[0]
+    assert UNKNOWN in notes[0]
 
 
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:
@@ -315,14 +315,6 @@ def person_part(**query: str) -> AppTest:
     return unfold(open_page(PAGE, **SMALL, **query), "person.open")
 
 
-@pytest.mark.parametrize("seat", list(Seat))
-def test_both_seats_read_the_sentences_of_the_core(seat: Seat) -> None:
-    at = person_part(seat=seat.value)
-    prior = Dirichlets.symmetric(load_named("sprinkler")[0])
-    assert str(risk(LaplaceUpdates(prior=prior, epsilon=1.0), n=200)) in [m.value for m in at.markdown]
-    assert any(caption.value.startswith(LINKED) for caption in at.caption)
-
-
 @pytest.mark.parametrize(
     ("promise", "most"),
     [
@@ -338,15 +330,18 @@ def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, most: str)
 
 def test_on_the_second_board_the_person_is_that_of_its_epsilon() -> None:
     at = unfold(open_page(PAGE, **WHICH), "person.open")
-    least = at.session_state["board.numbers"]["least epsilon"]
-    assert f"**ε = {least:g}**" in [markdown.value for markdown in at.markdown]
+    least = Guarantee(at.session_state["board.numbers"]["least epsilon"])
+    assert escaped(belief_sentence(least)) in [markdown.value for markdown in at.markdown]
 
 
-def test_belief_and_releases_are_set_and_in_the_link() -> None:
-    at = person_part()
+@pytest.mark.parametrize("seat", list(Seat))
+def test_belief_and_releases_are_set_and_in_the_link(seat: Seat) -> None:
+    at = person_part(seat=seat.value)
     put(at, "box.release.suspicion", "0.5")
     put(at, "box.release.releases", "3")
     link = query_of(settings_of(at))
     assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
-    assert "belief can rise to at most 95.3%" in everything(at)
-    assert "in 99% of cases it rises to at most" in everything(at)
+    sentence = escaped(belief_sentence(Guarantee(1.0), suspicion=0.5, releases=3))
+    assert sentence in [markdown.value for markdown in at.markdown]
+    bars = [element.proto.value for element in at.get("progress")]
+    assert bars == [50, int(100 * ceiling(0.5, Guarantee(1.0), releases=3))]

@@ -1,6 +1,7 @@
 // Draws the figure of one panel, and moves its lines without Plotly while its axes stay.
-const SMALL = 220; // pixels of height below which letters give way to curves
-const [LETTERS, SMALL_LETTERS, LARGE_LETTERS] = [13, 12, 18];
+const LARGE = 440; // pixels of height from which a chart on the whole screen has large letters
+const [LETTERS, LARGE_LETTERS] = [13, 18];
+const NUMBERS = 56; // pixels for the numbers of an axis whose title is above the chart
 const CONFIG = { displayModeBar: false, staticPlot: false, responsive: false, scrollZoom: false, doubleClick: false };
 
 class Chart {
@@ -32,9 +33,10 @@ class Chart {
   stroke() {
     const { figure } = this;
     const isNamed = Keys.can(figure.data) && named(figure.data).length > 0;
-    const isLarge = this.root.closest(":fullscreen") && this.size.height > 2 * SMALL;
-    this.letters = isLarge ? LARGE_LETTERS : this.size.height < SMALL ? SMALL_LETTERS : LETTERS;
-    const data = isNamed ? this.legend.show(figure.data, this.letters) : figure.data;
+    const isLarge = this.root.closest(":fullscreen") && this.size.height > LARGE;
+    this.letters = isLarge ? LARGE_LETTERS : LETTERS;
+    const { margin, xaxis, yaxis } = figure.layout;
+    const data = isNamed ? this.legend.show(figure.data, this.letters, yaxis?.title?.text) : figure.data;
     if (!isNamed) this.legend.none();
     this.legend.list.classList.toggle("shared", figure.layout.meta === "shared");
     const height = Math.max(80, this.size.height - this.legend.height);
@@ -45,7 +47,8 @@ class Chart {
       height,
       showlegend: !isNamed,
       dragmode: false, // a finger scrolls the page
-      margin: isNamed ? { ...figure.layout.margin, t: 10, b: figure.layout.xaxis?.title ? 3.2 * this.letters : 22 } : figure.layout.margin,
+      margin: isNamed ? { ...margin, t: 10, b: xaxis?.title ? 3.2 * this.letters : 22, l: Math.min(margin.l, NUMBERS) } : margin,
+      yaxis: isNamed ? { ...yaxis, title: undefined } : yaxis,
     };
     this.drawn = frameOf(figure);
     this.isMoved = false;
@@ -81,7 +84,7 @@ class Chart {
   // What is drawn, with its legend inside, for a file.
   whole() {
     if (this.isMoved) this.again(); // lines were moved, which Plotly does not know
-    const { legend, margin } = this.figure.layout;
-    return { plotly: this.plotly, plot: this.plot, theme: this.theme(LETTERS), layout: { legend, margin, showlegend: true } };
+    const { legend, margin, yaxis } = this.figure.layout;
+    return { plotly: this.plotly, plot: this.plot, theme: this.theme(LETTERS), layout: { legend, margin, yaxis, showlegend: true } };
   }
 }

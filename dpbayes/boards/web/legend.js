@@ -41,11 +41,13 @@ class Keys {
     );
   }
 
-  // Show the names of a figure's curves; returns its curves, those that the person hid being left out.
-  show(data, size) {
+  // Show what the vertical axis is and the names of a figure's curves; returns its curves without those that are hidden.
+  show(data, size, axis) {
     this.list.hidden = false;
     this.list.style.fontSize = `${size}px`;
-    this.list.replaceChildren(...named(data).map((trace) => this.key(trace)));
+    const above = document.createElement("b");
+    above.append(asWords(axis ? `↑ ${axis}` : ""));
+    this.list.replaceChildren(...(axis ? [above] : []), ...named(data).map((trace) => this.key(trace)));
     return data.map((trace) => (this.hidden.has(trace.name) ? { ...trace, visible: "legendonly" } : trace));
   }
 

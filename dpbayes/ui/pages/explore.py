@@ -3,35 +3,36 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 import streamlit as st
 
-from dpbayes.audit.registry import audit_of
-from dpbayes.audit.risk import LINKED, SUSPICION, Risk, belief_sentence, ceiling, risk
+from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, numeral, shortest, typed
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import escaped, in_hundred, numeral, percent, shortest, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
 from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
-from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable
+from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable, has_columns
 from dpbayes.experiments.releases import at_any_epsilon
-from dpbayes.mechanisms import Outcome, Release
+from dpbayes.mechanisms.release import ReleasedPosterior
 from dpbayes.model.cpts import guess
 from dpbayes.model.network import assignment
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.releases.document import Document, read_document
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import set_parameter
-from dpbayes.ui.session.kept import session_cache
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import box, parameter_control, plain_number, refusal
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, show_python, value_in_python
-from dpbayes.ui.widgets.show import folded, sentence_instead
+from dpbayes.ui.widgets.show import folded
 
 NO_ARROWS = (
     "The graph has no arrows yet, so each column is answered on its own. Draw an arrow with *Edit* beside **Graph**, "
@@ -49,23 +50,54 @@ def explore_page(chosen: Chosen) -> None:
     """Show the question, one of the two boards and the controls, and below these what the epsilon means."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
+    release = None if chosen.is_curator else _of_session(chosen)
     with controls:
-        rail(chosen)
+        rail(chosen, is_real=release is not None)
         use, below = st.container(key="use"), st.container(key="below")
-    epsilon: float | None = chosen.epsilon
+    promise: Guarantee | None = None
     with main:
         question_line(chosen)
-        if not chosen.graph.edges:
+        if not chosen.graph.edges and release is None:
             st.caption(NO_ARROWS)
-        if chosen.options("explore").view is ExploreView.EPSILON:
-            epsilon = _which_epsilon(chosen, use)
+        if release is not None:
+            _real_release(chosen, release)
+            promise = release.tables.guarantee
+        elif chosen.options("explore").view is ExploreView.EPSILON:
+            promise = _which_epsilon(chosen, use)
         else:
             with below:
                 _make_a_release(chosen)
             _release(chosen)  # without a board, its refusal is the rest of the page
-    if epsilon is not None:
+            promise = chosen.mechanism.certified
+    if promise is not None:
         with below:
-            one_person(chosen, epsilon)
+            one_person(chosen, promise)
+
+
+def _of_session(chosen: Chosen) -> Document | None:
+    """Return the last release of this session, if it has a posterior and the columns of the table."""
+    from dpbayes.ui.pages.release_history import last_release  # late: a real release needs the ledger
+
+    data = last_release()
+    document = None if data is None else kept("explore.release", data, lambda: read_document(data))
+    if document is None or not isinstance(document.tables.outcome, ReleasedPosterior):
+        return None
+    return document if has_columns(document.network, chosen.network) else None
+
+
+def _real_release(chosen: Chosen, document: Document) -> None:
+    """Show what a real release answers."""
+    asks, tables, reading = question_of(chosen), document.tables, chosen.options("release").reading
+    question = replace(asks, network=document.network)
+    updates, noisy = tables.outcome.updates[None], tables.outcome.noisy
+    batch = replace(
+        tables, outcome=replace(tables.outcome, updates=updates, noisy=None if noisy is None else noisy[None])
+    )
+    name = f"The release of {document.request.dataset} with {tables.guarantee.in_full}"
+    is_aware = reading is Reading.NOISE_AWARE
+    inputs = RecipientInputs(lambda _: batch, question, meanings_of(chosen), is_aware, real=name)
+    with st.container(key="main"), st.container(key="picture"):
+        show("real", (document.content["hash"], question.text, reading), lambda: explore_release(inputs))
 
 
 def _make_a_release(chosen: Chosen) -> None:
@@ -82,14 +114,9 @@ def _make_a_release(chosen: Chosen) -> None:
 def _release(chosen: Chosen) -> None:
     """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
+    is_alone = not st.session_state.get(PERSON)
     with st.container(key="main"), st.container(key="picture"):
-        show(
-            "explore",
-            inputs_of(chosen),
-            lambda: view,
-            value,
-            is_alone=not st.session_state.get(PERSON),
-        )
+        show("explore", inputs_of(chosen), lambda: view, value, is_alone=is_alone)
     python = (lambda: show_python(python_of(chosen), "explore", chosen)) if _has_python(chosen) else None
     share(view, value, python=python)
 
@@ -124,7 +151,11 @@ def view_of(chosen: Chosen) -> View:
     facts = saved_facts(chosen)
     if not chosen.is_curator:
         recipient = RecipientInputs(
-            lambda epsilon: _released(chosen, epsilon), question, meanings, is_noise_aware, chosen.mechanism.colour
+            lambda epsilon: shown_release(at_any_epsilon(chosen.mechanism)(epsilon), chosen.statistic, chosen.seed),
+            question,
+            meanings,
+            is_noise_aware,
+            chosen.mechanism.colour,
         )
         return explore_release(recipient).stating(facts)
     curator = CuratorInputs(
@@ -147,11 +178,6 @@ def saved_facts(chosen: Chosen) -> dict[str, str]:
     return facts | ({"n": n} if (n := chosen.records_text) else {})
 
 
-def _released(chosen: Chosen, epsilon: float) -> Release[Outcome]:
-    """Return the simulated release that a recipient gets at an epsilon."""
-    return shown_release(at_any_epsilon(chosen.mechanism)(epsilon), chosen.statistic, chosen.seed)
-
-
 def inputs_of(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
     return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator)
@@ -167,15 +193,15 @@ def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
 
 # Which epsilon
 
-RANDOM = " (a random number)"
-"""What stands for an answer of which nothing is known in public."""
+UNKNOWN, MIDDLE = " (no guess is typed)", 0.5
+"""What stands for an answer of which nothing is known in public, and the answer then."""
 
 LIKELY, WEAK = 0.5, " :red[**This ε protects weakly.**]"
 """A belief above which the protection is called weak."""
 
 
-def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> float | None:
-    """Show the board of the least epsilon for each tolerance, and offer that epsilon with its price; return it.
+def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> Guarantee | None:
+    """Show the board of the least epsilon for each tolerance, and offer that epsilon; return its promise.
 
     Errors: those of `tolerance_inputs`.
     """
@@ -189,15 +215,18 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     st.session_state["epsilon.of"] = key
     with st.container(key="main"), st.container(key="picture"):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
+    share(view, value)
+    if least is None:
+        slot.empty()
+        return None
+    promise = inputs.mechanism_at(least).certified
     with slot.container():
-        if least is not None:
-            kind: Literal["primary", "secondary"] = "secondary" if RANDOM in about else "primary"
+        if chosen.is_curator:
+            kind: Literal["primary", "secondary"] = "secondary" if UNKNOWN in about else "primary"
             label = f"Use ε = {shortest(least)}"
             st.button(label, type=kind, key="epsilon.use", on_click=_use, args=(least,), width="stretch")
-            promise = inputs.mechanism_at(least).certified
-            st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
-    share(view, value)
-    return least
+        st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
+    return promise
 
 
 def _use(epsilon: float) -> None:
@@ -234,15 +263,18 @@ def _tables(chosen: Chosen) -> Tables:
             parameter_control("explore.tables", label="collapsed")
             if chosen.options("explore").tables is SimulatedTables.LOADED:
                 return TrueTable(chosen.counts)
-        answer = _guess(question, "answer near", "your guess", most=1)
-        rows = _guess(question, "from", "records", most=planned.n) if question.evidence else None
-    is_published = planned.source == PlannedTables.source
+        is_published = planned.source == PlannedTables.source
+        kind = "published" if is_published else "a guess"
+        answer = _guess(question, "whose answer is near", "answer", kind, most=1)
+        rows = _guess(question, "and is from", "records", kind, most=planned.n) if question.evidence else None
+        if question.evidence:
+            st.markdown("records", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption(":red[Fill in what you know in public: an empty box is a guess of this page, and ε follows it.]")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
 
 
-def _guess(question: Question, words: str, label: str, *, most: int) -> float | None:
+def _guess(question: Question, words: str, label: str, otherwise: str, *, most: int) -> float | None:
     """Offer a box for a number about a question that is known in public; return it, None if none is typed."""
     guesses: dict[tuple[str, str], float | None] = st.session_state.setdefault("guesses", {})
     place, key = (question.text, label), f"guess.{label}"
@@ -254,7 +286,7 @@ def _guess(question: Question, words: str, label: str, *, most: int) -> float | 
         guesses[place] = finite_number("A guess here", number, low=most > 1, high=most) if number else None
 
     st.markdown(words, width="content")
-    box(label, key, shown, take, label_visibility="collapsed", placeholder=label, width=95)
+    box(label, key, shown, take, label_visibility="collapsed", placeholder=otherwise, width=105)
     refusal(f"box.{key}", shown)
     return number_guessed
 
@@ -263,12 +295,14 @@ def guessed(question: Question, planned: PlannedTables, answer: float | None, ro
     """Return made-up tables that agree with guesses; what these leave open is random, the answer, or even."""
     states = dict(zip(question.network.names, question.network.states, strict=True))
     given = {name: state for name, state in question.evidence.items() if len(states[name]) > 1}
-    near = float(question.answers(planned.probabilities)) if answer is None else answer
+    is_published = planned.source == PlannedTables.source
+    otherwise = float(question.answers(planned.probabilities)) if is_published else MIDDLE
+    near = otherwise if answer is None else answer
     about = planned.n / prod(len(states[name]) for name in given) if rows is None else min(rows, planned.n)
     share = (about / planned.n) ** (1 / max(len(given), 1))
     stated = {assignment(name, state): share for name, state in given.items()}
     stated[assignment(question.target, question.state)] = near
-    note = RANDOM if answer is None and planned.source != PlannedTables.source else ""
+    note = UNKNOWN if answer is None and not is_published else ""
     source = f"with an answer near {numeral(near, 2)}{note}{f' from about {about:,.0f} of them' if given else ''}"
     return replace(planned, probabilities=guess(question.network, stated), source=source)
 
@@ -276,27 +310,17 @@ def guessed(question: Question, planned: PlannedTables, answer: float | None, ro
 # One person
 
 
-def one_person(chosen: Chosen, epsilon: float) -> None:
-    """Show how far a belief about one person can rise at an epsilon, by the guarantee and the mechanism."""
+def one_person(chosen: Chosen, promise: Guarantee) -> None:
+    """Show how far a guarantee lets a belief about one person rise, as a sentence and as two bars."""
     with folded("Meaning for one person", key=PERSON) as is_open:
         if not is_open:
             return
-        st.markdown(f"**ε = {shortest(epsilon)}**")
-        mechanism, options = at_any_epsilon(chosen.mechanism)(epsilon), chosen.options("release")
-        with sentence_instead():
-            if audit_of(mechanism).outputs is not None:
-                belief = belief_sentence(mechanism.certified, suspicion=options.suspicion, releases=options.releases)
-                st.markdown(f"{escaped(belief)} This follows from the guarantee: the worst-case loss is not known.")
-            else:
-                values = tuple(getattr(mechanism, name) for name in parameters_of(type(mechanism)))
-                key = (type(mechanism).__name__, values, chosen.network, chosen.settings.prior)
-                limits = _risk(key, chosen.counts.n, options.releases, options.suspicion, mechanism)
-                st.markdown(str(limits))
-                st.caption(f"{LINKED} These numbers follow from public settings, not from the records.")
+        options = chosen.options("release")
+        suspicion, releases = options.suspicion, options.releases
+        most = ceiling(suspicion, promise, releases=releases)
+        st.markdown(escaped(belief_sentence(promise, suspicion=suspicion, releases=releases)))
+        st.progress(suspicion, text=f"Before: {percent(suspicion)}")
+        st.progress(most, text=f"After, at most: {in_hundred(most)}%")
+        st.caption(LINKED)
         parameter_control("release.suspicion")
         parameter_control("release.releases")
-
-
-@session_cache(16, spinner="Composing losses …")
-def _risk(key: Hashable, n: int, releases: int, suspicion: float, _mechanism: Any) -> Risk:
-    return risk(_mechanism, n=n, releases=releases, suspicion=suspicion)

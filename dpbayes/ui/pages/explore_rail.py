@@ -90,12 +90,12 @@ def _assigned(chosen: Chosen, pair: State) -> str:
 
 
 def _pick_event(chosen: Chosen) -> None:
-    """Ask about another state; about another node, under the first states of its parents."""
+    """Ask about another state; about another node, under conditions on its parents."""
     before, (target, state) = question_of(chosen), st.session_state["question.event"]
     net = chosen.network
     new = replace(before, state=state) if target == before.target else first_question(net, net.index(target), state)
     if target != before.target:
-        st.toast(f"The conditions are now those with an arrow to “{escaped(_meaning(chosen, target))}”.")
+        st.toast(f"The condition is now one with an arrow to “{escaped(_meaning(chosen, target))}”.")
     change(target=target, state=state, evidence=tuple(new.evidence.items()))
 
 
@@ -212,12 +212,15 @@ MOST_DRAWN, MOST_NAMED = 60, 20
 """Nodes of a graph that is drawn beside the pictures, and of one whose nodes are in rows so that names are legible."""
 
 
-def rail(chosen: Chosen) -> None:
-    """Show what the pictures are of, with its controls."""
+def rail(chosen: Chosen, *, is_real: bool) -> None:
+    """Show what the pictures are of, with its controls; those of a real release are how it is read."""
     with st.container(key="rail"):
         _table(chosen)
-        _graph(chosen)
-        release_controls(chosen)
+        if is_real:
+            _reader(chosen)
+        else:
+            _graph(chosen)
+            release_controls(chosen)
 
 
 def _table(chosen: Chosen) -> None:
@@ -226,6 +229,8 @@ def _table(chosen: Chosen) -> None:
         st.markdown(f"**Table**{f' · n = {n}' if n else ''}", width="content")
         st.page_link("pages/data.py", label="Change", width="content", help="Choose another table on the Data page.")
     st.caption(escaped(chosen.data_title))
+    if chosen.settings.data == "upload" and chosen.is_curator:
+        st.caption(f"Its {many(len(chosen.graph.names), 'column')} share ε. On *Data*, untick those that nobody needs.")
 
 
 def _graph(chosen: Chosen) -> None:

@@ -44,6 +44,7 @@ from dpbayes.ui.pages.release_history import (
     check_a_file,
     example_or_file,
     history,
+    last_release,
     release_names,
 )
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
@@ -78,8 +79,7 @@ def release_page(chosen: Chosen) -> None:
         headline("Anyone can check and use a release without the records.")
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
-        example_or_file(None if row is None else ledger.outcome(ledger.ledger_path(), row))
+        example_or_file(last_release())
         share_python(lambda: show_python(CHECK, "release", chosen))
         return
     path = ledger.ledger_path()

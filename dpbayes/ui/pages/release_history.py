@@ -155,6 +155,12 @@ def _check(path: Path) -> None:
 # A release that somebody has
 
 
+def last_release() -> bytes | None:
+    """Return the last release of the session, if there is one and the person may read the ledger."""
+    row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
+    return None if row is None else ledger.outcome(ledger.ledger_path(), row)
+
+
 def example_or_file(mine: bytes | None) -> None:
     """Let anyone open a release of their own, or show the session's last release, `mine`, or the example."""
     label = "Show my last release" if mine else "Show an example"

@@ -454,7 +454,7 @@ EXAMPLE = ("bronc", "yes"), ("smoke", "yes")
 
 
 def question_of(chosen: Chosen) -> Question:
-    """Return the question: what the person asks, else the example, else the first node that has parents."""
+    """Return the question: what the person asks, else the example, else that about the last node of the arrows."""
     net, settings = chosen.network, chosen.settings
     states = dict(zip(net.names, net.states, strict=True))
     if settings.target in states:
