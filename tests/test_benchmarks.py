@@ -39,6 +39,8 @@ def test_a_script_starts_within_twice_the_time_of_numpy_and_scipy_stats():
 def test_the_journey_of_a_release_is_counted():
     calls = journey.counted_release()
     assert {"publish", "spend", "draw"} <= {name for _, _, name in calls}
+    assert len({file for file, _, _ in calls}) <= journey.FILES
+    assert len(calls) <= journey.FUNCTIONS
 
 
 def test_every_benchmark_of_the_core_gives_sane_records():
