@@ -6,6 +6,7 @@ An installed package has the command `dpbayes`.
 import argparse
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -39,7 +40,8 @@ def main(words: Sequence[str] | None = None) -> int:
         return run_command(words[0], commands.COMMANDS[words[0]], words[1:])
     parser = _parser()
     if words and not words[0].startswith("-"):
-        parser.error(f'there is no command "{words[0]}"; the commands are {", ".join(COMMANDS)}')
+        near = "".join(f"; did you mean {name}?" for name in get_close_matches(words[0], COMMANDS, 1))
+        parser.error(f'there is no command "{words[0]}"{near}; the commands are {", ".join(COMMANDS)}')
     options = parser.parse_args(words)
     try:
         with extra("app", "The dashboard"):

@@ -1,5 +1,6 @@
 """What a curator and a recipient need: the names of `import dpbayes as dp`, which check the types of arguments."""
 
+from difflib import get_close_matches as _matches
 from inspect import isfunction as _isfunction
 
 from dpbayes.audit.adaptive import AdaptiveAudit as AdaptiveAudit
@@ -11,6 +12,7 @@ from dpbayes.base.privacy import Guarantee as Guarantee
 from dpbayes.base.privacy import compose as compose
 from dpbayes.base.validation import InputError as InputError
 from dpbayes.base.validation import type_checked as _checked
+from dpbayes.boards.board import Board as _Board  # noqa: F401 - for its attributes
 from dpbayes.boards.of_table import explore as explore
 from dpbayes.experiments.comparison import compare as compare
 from dpbayes.experiments.comparison import least_epsilon as least_epsilon
@@ -74,6 +76,15 @@ from dpbayes.sources.table import Table as Table
 
 audit_report = _audit
 
+
+def _refuse_name(value: object, name: str) -> object:
+    """Refuse an attribute that an object does not have, with the names nearest to it."""
+    names = _matches(name, [own for own in dir(value) if not own.startswith("_")], 12, 0)
+    raise AttributeError(f"A {type(value).__name__} has no {name}; it has, for example, {', '.join(names)}.")
+
+
 for _name, _value in [*globals().items()]:
     if not _name.startswith("_") and _isfunction(_value):  # classes are checked where they are defined
         globals()[_name] = _checked(_value, _name)
+    elif isinstance(_value, type):
+        _value.__getattr__ = _refuse_name  # type: ignore[attr-defined]

@@ -4,10 +4,10 @@ Both release a network over the features and the class once, in `fit`. Predictio
 cost no more privacy. The number of records is public.
 """
 
+import json
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +16,8 @@ from numpy.typing import ArrayLike
 from dpbayes.base.amounts import EpsilonDelta, amount_text
 from dpbayes.base.libraries import extra, pd
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import numeral
 from dpbayes.base.types import Codes, FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, warn_caller, whole_number
+from dpbayes.base.validation import InputError, brief, finite_number, type_checked, warn_caller, whole_number
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.adaptive.release import drawn_release
@@ -31,6 +30,7 @@ from dpbayes.releases.document import read_document
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.reading import probabilities_and_warning
+from dpbayes.sources.columns import Cuts
 from dpbayes.sources.domains import Declaration, declare
 from dpbayes.sources.edgelist import network as network_of
 from dpbayes.sources.named_networks import naive_bayes_over
@@ -94,7 +94,8 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Any:
         """Return the most probable class (n,) of every record."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -138,11 +139,12 @@ class DPNaiveBayes(_Classifier):
         ε = 1
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    @type_checked
+    def fit(self, X: Any, y: Any) -> Self:
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
         table = _encoded(self, X, y)
         network = naive_bayes_over(dict(zip(table.names, table.states, strict=True)), table.names[0])
-        return _keep(self, _tables(self, table, network))
+        return _tables(self, table, network)
 
 
 class DPBayesNetClassifier(_Classifier):
@@ -196,28 +198,21 @@ class DPBayesNetClassifier(_Classifier):
         self.graph = graph
         self.target = target
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    @type_checked
+    def fit(self, X: Any, y: Any) -> Self:
         """Release the network of the records X (n, d) and their classes y (n,). Errors: InputError, ValueError."""
         table = _encoded(self, X, y)
-        if self.graph is not None:
-            states, arrows = dict(zip(table.names, table.states, strict=True)), _arrows(self.graph, table)
-            return _keep(self, _tables(self, table, Network.from_edges(table.names, arrows, states)))
-        return _keep(self, _adaptive(self, table))
+        return _adaptive(self, table) if self.graph is None else _tables(self, table, _network(self.graph, table))
 
 
-def _arrows(graph: object, table: Dataset) -> list[tuple[str, str]]:
-    drawn = network_of(graph) if isinstance(graph, str) else None
-    edges = graph if drawn is None else drawn.edges
-    arrows: list[Any] = list(edges) if isinstance(edges, Iterable) else [edges]
-    if not all(isinstance(arrow, tuple | list) and len(arrow) == 2 for arrow in arrows):
-        raise InputError('graph must be arrows, such as "age -> class", or None for an adaptive release.')
-    names = drawn.names if drawn else [name for arrow in arrows for name in arrow]
-    if (name := next((name for name in names if name not in table.names), None)) is not None:
+def _network(graph: Any, table: Dataset) -> Network:
+    drawn = type_checked(network_of)(graph or json.dumps(table.names[0]))
+    if (name := next((name for name in drawn.names if name not in table.names), None)) is not None:
         raise InputError(
             f"graph has the node {brief(name)}, which is neither a feature nor the class {brief(table.names[0])}. "
             f"Write target={brief(name)} if it is the class. Features: {', '.join(map(brief, table.names[1:8]))}."
         )
-    return [(parent, child) for parent, child in arrows]
+    return Network.from_edges(table.names, drawn.edges, dict(zip(table.names, table.states, strict=True)))
 
 
 # From records to a table over domains
@@ -233,16 +228,12 @@ def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
     if getattr(y, "name", None) in (getattr(X, "columns", ()) if model.columns is None else model.columns):
         raise InputError(f"The features contain the class, {brief(y.name)}. Leave it out of them.")
     if model.columns is None:
-        try:
-            features, labels = validate_data(model, X, y, dtype=np.float64)
-        except ValueError as error:
-            if "could not convert string" in str(error):
-                raise InputError(f'{error}. Declare texts: columns={{"smoker": ["no", "yes"]}}.') from None
-            raise
+        features, labels = _numbers(model, X, y, dtype=np.float64)
+    elif model.bounds is not None:
+        raise InputError("Pass columns or bounds, not both: the declarations have the limits of the features.")
     else:
-        labels = column_or_1d(y, warn=True)
+        features, labels = X, column_or_1d(y, warn=True)
         model.n_features_in_, model.feature_names_in_ = len(model.columns), np.array(list(model.columns), dtype=object)
-        features = X
         check_consistent_length(features, labels)
     check_classification_targets(labels)
     if len(labels) < 2:
@@ -264,19 +255,34 @@ def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
     unnamed = [f"x{j}" for j in range(len(states))]
     names = [str(name) for name in getattr(model, "feature_names_in_", unnamed)]
     codes = np.column_stack([np.searchsorted(model.classes_, labels), _codes_of(model, features, reset=None)])
-    texts = [tuple(map(str, model.classes_.tolist())), *states]
-    return Dataset((getattr(model, "target", "class"), *names), tuple(texts), codes.astype(np.uint8))
+    states = (tuple(map(str, model.classes_.tolist())), *states)
+    return Dataset((getattr(model, "target", "class"), *names), states, codes.astype(np.uint8))
+
+
+def _numbers(model: Any, *data: Any, **settings: Any) -> Any:
+    """Return what scikit-learn checks, or say how columns that are no plain numbers are declared."""
+    try:
+        return validate_data(model, *data, **settings)
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise InputError(f'{error}. Declare texts: columns={{"smoker": ["no", "yes"]}}.') from None
+        if "contains NaN" in str(error):
+            raise InputError('X contains NaN. Declare it: columns={"age": dp.cuts(0, 50, 99, None)}.') from None
+        raise
 
 
 def _codes_of(model: Any, X: Any, *, reset: bool | None) -> Codes:
     """Return the bin or the state of every value (n, d). `reset` None means that X was checked."""
     if model.columns is not None:
         if isinstance(X, np.ndarray | list):
-            raise InputError(
-                'With columns, X is a data frame. A step before this needs set_output(transform="pandas").'
-            )
-        return Table.from_frame(X, model.columns).codes
-    return _bins_of(model, X if reset is None else validate_data(model, X, dtype=np.float64, reset=reset))
+            raise InputError('With columns, X is a data frame: a step before needs set_output(transform="pandas").')
+        with warnings.catch_warnings():
+            if reset is False:  # fit has warned
+                warnings.simplefilter("ignore")
+            return Table.from_frame(X, model.columns).codes
+    numbers = X if reset is None else _numbers(model, X, dtype=np.float64, reset=reset)
+    columns = [np.searchsorted(points, numbers[:, j], side="right") for j, points in enumerate(model.edges_)]
+    return np.column_stack(columns).astype(np.uint8)
 
 
 def _classes(declared: Sequence[Any] | None, labels: Any, leaks: list[str]) -> Any:
@@ -316,38 +322,19 @@ def _edges(model: Any, features: FloatArray, leaks: list[str]) -> tuple[FloatArr
     return tuple(np.linspace(low[j], high[j], number + 1)[1:-1] for j, number in enumerate(numbers))
 
 
-def _bins_of(model: Any, features: FloatArray) -> Codes:
-    columns = [np.searchsorted(points, features[:, j], side="right") for j, points in enumerate(model.edges_)]
-    return np.column_stack(columns).astype(np.uint8)
-
-
 def _bin_names(points: FloatArray) -> tuple[str, ...]:
-    texts = [numeral(point, 6) for point in points.tolist()]
-    if len(set(texts)) < len(texts):
-        texts = [repr(point) for point in points.tolist()]
-    if not texts:
-        return ("all",)
-    return (f"< {texts[0]}", *(f"{low} to < {high}" for low, high in pairwise(texts)), f">= {texts[-1]}")
+    short = [float(f"{point:.6g}") for point in points.tolist()]
+    shown = short if len({*short}) == len(points) else points.tolist()
+    return Cuts("numbers", tuple(shown)).states if shown else ("all",)
 
 
 # Releasing
 
 
-@dataclass(frozen=True)
-class _Fitted:
-    """What a model keeps of its release."""
-
-    network: Network
-    probabilities: FloatArray
-    guarantee: Guarantee
-    document: bytes | None = None
-
-
-def _keep(model: Any, fitted: _Fitted) -> Any:
-    model.network_ = fitted.network
-    model.probabilities_ = fitted.probabilities
-    model.guarantee_ = NON_PRIVATE if model.leaks_ else fitted.guarantee
-    model.document_ = None if model.leaks_ else fitted.document  # it would state that all domains are public
+def _keep(model: Any, network: Network, cpts: FloatArray, guarantee: Guarantee, data: bytes | None = None) -> Any:
+    model.network_, model.probabilities_ = network, cpts
+    model.guarantee_ = NON_PRIVATE if model.leaks_ else guarantee
+    model.document_ = None if model.leaks_ else data  # it would state that all domains are public
     model.is_simulated_ = model.random_state is not None
     return model
 
@@ -362,14 +349,14 @@ def _exact(name: str, value: Any) -> Fraction:
     return Fraction(str(finite_number(name, value, low=0.0, high=1000.0)))
 
 
-def _adaptive(model: Any, table: Dataset) -> _Fitted:
+def _adaptive(model: Any, table: Dataset) -> Any:
     epsilon, delta = _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     draws = OpenDPDraws() if model.random_state is None else SimulatedDraws(_generator(model))
     release = drawn_release(plan_for(epsilon, delta, table.names[0]), table, draws)
-    return _Fitted(release.network, release.probabilities, release.guarantee)
+    return _keep(model, release.network, release.probabilities, release.guarantee)
 
 
-def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
+def _tables(model: Any, table: Dataset, network: Network) -> Any:
     """Release the tables of a graph that was chosen without the records."""
     counts, epsilon, delta = count(network, table), _exact("epsilon", model.epsilon), _exact("delta", model.delta)
     if delta:
@@ -396,4 +383,4 @@ def _tables(model: Any, table: Dataset, network: Network) -> _Fitted:
     if request.rho:
         rho = rounded_up(request.rho)
         guarantee = Guarantee(float(epsilon), float(delta), reference=guarantee.reference, rho=rho)
-    return _Fitted(network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)
+    return _keep(model, network, probabilities_and_warning(answer, Reading.NOISE_AWARE)[0], guarantee, data)

@@ -31,6 +31,10 @@ class One:
         return rng.random(2)
 
 
+class Own(One):
+    prior = ASIA
+
+
 def loaded(declarations):
     return dp.load(released().save(f"{tempfile.mkdtemp()}/release.json"), declarations)
 
@@ -51,7 +55,6 @@ MISTAKES = {
     "a text as a file": (lambda: dp.read_table("a.csv", "a,b\n1,2\n"), "str", "bytes"),
     "a file that does not exist": (lambda: dp.read_table("nowhere.csv"), "nowhere.csv", "No such file"),
     "NaN among cut points": (lambda: dp.cuts(0, 30, float("nan"), 120), '"nan"', "None"),
-    "a list of cut points": (lambda: dp.cuts([0, 30, 120]), '"[0, 30, 120]"', "dp.cuts(0, 30, 120, None)"),
     "a frame as states": (lambda: dp.network("a -> b", FRAME), "DataFrame", "from_frame"),
     "declarations as states": (lambda: dp.network("a -> b", {"a": dp.cuts(0, 1, 2)}), '"a"', "from_frame"),
     "a guess without names": (lambda: dp.guess(BINARY, [0.1]), "list", '{"smoke=yes": 0.3}'),
@@ -65,16 +68,15 @@ MISTAKES = {
     "an arrow to the left": (lambda: dp.network("a; b <- c"), "b <- c", '"->"'),
     "one text as states": (lambda: dp.Categories("smoke", "yes"), "yes", '["no", "yes"]'),
     "one text as a node's states": (lambda: dp.network("a -> b", {"a": "yes"}), '"a"', '["no", "yes"]'),
-    "a list of arrows": (lambda: dp.network([("a", "b")]), "list", "->"),
+    "a text instead of a pair": (lambda: dp.network(["a -> b"]), "arrows[0]", "texts"),
+    "a graph as a dictionary of texts": (lambda: dp.network({"a": 1}), "pairs", "->"),
     "two networks": (lambda: dp.kl(POSTERIOR, dp.Dirichlets.symmetric(dp.chain(3))), "different networks", "one"),
     "negative counts": (lambda: dp.Counts(dp.chain(1), np.array([-1, 2]), 1), "whole numbers", "dp.count"),
     "epsilon as text": (lambda: dp.LaplaceUpdates(prior=ASIA, epsilon="1"), "epsilon", "quotation marks"),
-    "a guarantee as text": (lambda: dp.Guarantee("1"), "epsilon", "str"),
     "too few counts": (lambda: LAPLACE.prior.updated(np.ones(3)), "36", "(3,)"),
     "records update a prior": (lambda: LAPLACE.prior.updated(DATA), "Dataset", "dp.count"),
     "evidence as text": (lambda: POSTERIOR.query("dysp", "smoke=yes"), "str", '{"smoke": "yes"}'),
     "an unknown node": (lambda: POSTERIOR.query("Dysp"), "Dysp", "dysp"),
-    "evidence of a release as text": (lambda: released().query("a", "b=yes"), "str", '{"smoke": "yes"}'),
     "a level as a truth value": (lambda: POSTERIOR.query("dysp", interval=True), "interval", "True"),
     "a negative epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[-1]), "epsilons", "0.001 and 1,000; -1"),
     "an adaptive delta of 1": (lambda: dp.release_adaptive(DATA, epsilon=1, delta=1), "delta", "; 1 is not"),
@@ -119,7 +121,7 @@ MISTAKES = {
     "probabilities above 1": (lambda: dp.guess(BINARY, {"a=yes": 0.7, "a=no": 0.7}), '"a"', "sum to 1"),
     "the risk of a name": (lambda: dp.risk("laplace", n=10), "str", "a mechanism or a release"),
     "the risk without n": (lambda: dp.risk(LAPLACE), "number of records", "n=1000"),
-    "a name instead of a mechanism": (lambda: dp.audit_report("laplace", n=10, epsilons=[1]), "audit", ""),
+    "a name instead of a mechanism": (lambda: dp.audit_report("laplace", n=10, epsilons=[1]), "laplace", "prior="),
     "a record that is not there": (lambda: DATA.take([1000]), "1000", "100"),
     "a probability that is not there": (
         lambda: dp.plot.posteriors(LAPLACE.simulate(COUNTS, 1), "dysp=yes | bronc=yes"),
@@ -137,7 +139,6 @@ MISTAKES = {
     "no epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[]), "epsilons", "[0.1, 1]"),
     "a misspelt field": (lambda: dp.declare({"a": {"value": ["no", "yes"]}}), '"a"', "fields values, groups, cuts"),
     "a misspelt rule": (lambda: dp.declare({"a": {"cuts": [0, 1, 2], "missin": True}}), '"a"', "perhaps missing"),
-    "two networks' distance": (lambda: dp.hellinger(dp.Dirichlets.symmetric(dp.chain(3)), POSTERIOR), "different", ""),
     "a mechanism is drawn": (lambda: dp.plot.posteriors(LAPLACE, "smoke=yes"), "LaplaceUpdates", "returns"),
     "a text among numbers": (lambda: dp.compare(DATA, ASIA, epsilons=["x"]), "epsilons[0]", "0.5"),
     "a number as a name": (lambda: dp.guess(BINARY, {1: 0.5}), "stated", "quotation marks"),
@@ -152,13 +153,26 @@ MISTAKES = {
     "a class is audited": (lambda: dp.audit_report(dp.LaplaceUpdates, n=9, epsilons=[1]), "object", "prior=network"),
     "the class of a mechanism": (lambda: dp.release(DATA, dp.LaplaceUpdates, graph_unseen=True), "prior=", "LaplaceUp"),
     "draws that ignore their number": (lambda: dp.audit_by_draws(One(), first=1, second=2, rng=1), "simulate", "size"),
+    "one epsilon twice": (lambda: dp.compare(DATA, ASIA, epsilons=[1, 1]), "epsilons", "once"),
+    "cut points that fall": (lambda: dp.cuts(30, 0, 100), "0 follows 30", "increase"),
+    "a BIF file that is not there": (lambda: dp.read_bif("nowhere.bif"), "nowhere.bif", "No such file"),
+    "too few codes": (lambda: DATA.replace(0, [9, 9]), "[9, 9]", "table.codes[1]"),
+    "a ledger in no folder": (lambda: dp.open_ledger("no/x", epsilon=1, reason="x"), "no/x", "Make the folder"),
+    "a frame is audited": (lambda: dp.audit_by_draws(LAPLACE, first=DATA, second=FRAME, rng=1), "data", "from_frame"),
+    "a network as an own prior": (lambda: dp.audit_by_draws(Own(), first=1, second=2, rng=1), "Network", "capped("),
+    "an own class": (
+        lambda: dp.least_epsilon(dp.Question(BINARY, "a", "no"), [], One, n=1, tolerance=1),
+        "One",
+        "MECH",
+    ),
+    "a negative number of samples": (lambda: POSTERIOR.sample(1, -1), "size", "-1"),
     "an audit without n": (lambda: dp.audit_report(LAPLACE), "'n'", "audit_report(mechanism, n=..."),
 }
 
 
 def test_a_table_has_a_length_and_names_the_way_to_a_frame():
     assert len(DATA) == 100
-    with pytest.raises(AttributeError, match=r"Dataset has no head\. Write \.to_frame\(\)"):
+    with pytest.raises(AttributeError, match=r"Dataset has no head; .* to_frame"):
         DATA.head()
 
 

@@ -161,7 +161,12 @@ def _stated(mechanism: Any) -> Guarantee | None:
 
 def _statistic(mechanism: Any, data: Any) -> Any:
     """Return the counts of a table for the network of a mechanism's prior, and any other statistic as it is."""
-    network = getattr(getattr(mechanism, "prior", None), "network", None)
+    prior = getattr(mechanism, "prior", None)
+    if isinstance(prior, Network):
+        raise InputError("The prior of an own mechanism is no Network: write prior=dp.Dirichlets.capped(network).")
+    if hasattr(data, "iloc") or hasattr(data, "lazy"):
+        raise InputError("first and second must be tables, not data frames: dp.Table.from_frame(frame, declarations).")
+    network = getattr(prior, "network", None)
     return count(network, data) if isinstance(data, Dataset) and isinstance(network, Network) else data
 
 

@@ -27,7 +27,7 @@ from dpbayes.audit.report import (
     pure_report,
 )
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.validation import InputError
+from dpbayes.base.validation import InputError, brief
 
 Numbers = Mapping[str, Any]
 """Numbers that a person sets, by name."""
@@ -62,8 +62,9 @@ class Hypothetical:
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
-    if isinstance(mechanism, type):
-        raise InputError(f"mechanism must be an object, such as {mechanism.__name__}(prior=network, epsilon=1).")
+    if isinstance(mechanism, type) or not hasattr(mechanism, "simulate"):
+        name = getattr(mechanism, "__name__", "dp.LaplaceUpdates")
+        raise InputError(f"mechanism must be an object: {name}(prior=network, epsilon=1), not {brief(mechanism)}.")
     raise InputError(
         f"There is no exact audit of {described(mechanism)}. Use audit_by_draws to estimate a lower bound on the "
         "privacy loss from simulated releases."

@@ -75,7 +75,7 @@ def audit(mechanism: Any, *, n: int, epsilons: ArrayLike, features: int | None =
         >>> report.verdict.value, round(report.exact, 9)
         ('holds and is tight', 1.0)
     """
-    sizes = {"n": n} if features is None else {"n": n, "features": features}
+    sizes = {"n": n} | ({"features": features} if audit_of(mechanism) is regression.AUDIT else {})
     return audit_of(mechanism).report(mechanism, epsilons=epsilons, **sizes)
 
 

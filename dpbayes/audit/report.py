@@ -12,7 +12,7 @@ from dpbayes.base.display import html_table, titled_lines
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import AnyArray, BoolArray, FloatArray, IntArray
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, type_checked, whole_number
 from dpbayes.mechanisms.finite import WorstLoss
 from dpbayes.mechanisms.finite import checked_grid as checked_grid
 from dpbayes.model.network import Network, assignment
@@ -120,6 +120,7 @@ class AuditReport:
             return AuditVerdict.PROVED_AND_TIGHT
         return AuditVerdict.HOLDS if proved or self.needed <= claim.epsilon * (1 + SLACK) else AuditVerdict.UNDECIDED
 
+    @type_checked
     def broken_at(self, promise: Guarantee) -> BoolArray:
         """Return where the curve refutes a guarantee: (E,), from its epsilon on with delta above its delta.
 

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from decimal import ROUND_CEILING, Decimal
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
 _SMALL = {"^": "⁰¹²³⁴⁵⁶⁷⁸⁹", "_": "₀₁₂₃₄₅₆₇₈₉"}
-
 _GREEK = {"alpha": "α", "delta": "δ", "epsilon": "ε", "lambda": "λ", "omega": "ω", "rho": "ρ", "sigma": "σ"}
 
 _CONTROLS = frozenset({"Cc", "Cs"})

@@ -53,7 +53,7 @@ def utf8_text(content: bytes) -> str:
 
 def leading(size: int | tuple[int, ...]) -> tuple[int, ...]:
     """Return leading axes as NumPy takes them: a number is one axis."""
-    return (size,) if isinstance(size, int) else size
+    return tuple(whole_number("size", own, low=0, high=2**62) for own in np.ravel(size).tolist())
 
 
 def warn_caller(message: str, kind: type[Warning] = UserWarning) -> None:
@@ -101,7 +101,7 @@ def distinct_names(kind: str, names: Iterable[object], *, of: str = "") -> tuple
             if not isinstance(name, str) or not name.strip():
                 raise InputError(f"Every {kind} needs a name; {brief(name)} is empty or not text.")
             if name in seen:
-                raise InputError(f"The name {brief(name)} is used twice for a {kind}; give each {kind} its own name.")
+                raise InputError(f"The name {brief(name)} is used twice for a {kind}; use each name once.")
             raise InputError(f"The name {brief(name)} of a {kind} contains half a character. Remove it.")
         seen[name] = None
     return tuple(seen)
@@ -128,7 +128,7 @@ def type_checked(what: T, name: str = "") -> T:
     unknown, or if two of them are interchanged.
     """
     if isinstance(what, type):
-        what.__init__ = type_checked(what.__init__)  # type: ignore[misc]  # the way to every instance of a dataclass
+        what.__init__ = type_checked(what.__init__, what.__name__)  # type: ignore[misc]  # the way to every instance of a dataclass
         return what
     signature = inspect.signature(what)
     words = _written(name or what.__qualname__.removesuffix(".__init__").rpartition(".")[2], signature)
@@ -215,4 +215,7 @@ def _parts(hint: Any) -> tuple[Any, ...]:
 
 
 def _noun(hint: Any) -> str:
-    return "list" if _is_list(hint) else _NOUNS.get(_kind(hint)) or _kind(hint).__name__
+    if _is_list(hint):
+        own = get_args(hint)[0]
+        return f"list of {_NOUNS[own]}s" if own in (int, float, str) else "list"
+    return _NOUNS.get(_kind(hint)) or _kind(hint).__name__

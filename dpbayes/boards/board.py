@@ -164,6 +164,7 @@ class Board:
         shown = {stop: [frame.shown for frame in frames] for stop, frames in sorted(self.frames.items())}
         return packed(values | {"slider": slider, "panels": [asdict(panel) for panel in self.panels], "shown": shown})
 
+    @type_checked
     def to_html(self) -> str:
         """Return the board as one HTML document that needs no server and no network."""
         return document_of(self.block(), title=self.title, caption=self.caption)

@@ -16,7 +16,7 @@ from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
-from dpbayes.mechanisms import PRIVATE
+from dpbayes.mechanisms import MECHANISMS, PRIVATE
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
@@ -129,8 +129,8 @@ def compare(
         >>> laplace[0] > laplace[1]
         True
     """
-    if len(epsilons) == 0:
-        raise InputError("epsilons must have at least one value, such as [0.1, 1].")
+    if not 0 < len(set(epsilons)) == len(epsilons):
+        raise InputError("epsilons must be one or more values, each once, such as [0.1, 1].")
     for epsilon in epsilons:
         EPSILON.checked("Every epsilon of epsilons", epsilon)
     size = whole_number("releases", releases, low=2, high=MOST_RELEASES)
@@ -182,8 +182,8 @@ def least_epsilon(
         >>> dp.least_epsilon(question, cpts, dp.LaplaceUpdates, n=1000, tolerance=0.1).epsilon < 2
         True
     """
-    if not isinstance(kind, type) or not hasattr(kind, "simulate"):
-        raise InputError(f"kind must be the class of a mechanism, such as dp.LaplaceUpdates, not {brief(kind)}.")
+    if kind not in MECHANISMS:
+        raise InputError(f"kind must be one of dp.MECHANISMS, such as dp.LaplaceUpdates, not {brief(kind)}.")
     rng = generator(seed)
     tables = planned_tables(question.network, probabilities, n, TABLES, rng)
     at = _at(kind, question.network)

@@ -96,6 +96,7 @@ class SampledCpts:
         return SampledCpts(self.draws[releases])
 
 
+@type_checked
 @dataclass(frozen=True, eq=False)
 class Release(Generic[OutcomeT_co]):
     """The output of a mechanism for the recipient. It contains no data, no seed and no exact count.

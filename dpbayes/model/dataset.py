@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NoReturn, Protocol, Self, runtime_checkable
+from typing import NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,13 +69,6 @@ class Dataset:
         object.__setattr__(self, "states", tuple(tuple(s) for s in self.states))
         object.__setattr__(self, "codes", codes)
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            """Refuse a name of data frames, such as `head`, and name the way to one."""
-            cure = "Write .to_frame() for a data frame, and .n for the number of records."
-            raise AttributeError(f"A {type(self).__name__} has no {name}. {cure}")
-
     def __repr__(self) -> str:
         columns = (f"{name}: {', '.join(states)}" for name, states in zip(self.names, self.states, strict=True))
         return titled_lines(f"Table of {self.n:,} records", columns, len(self.names))
@@ -128,14 +121,17 @@ class Dataset:
         """Return the table with these records only. Errors: InputError for a record that the table does not have."""
         try:
             return replace(self, codes=self.codes[records])
-        except IndexError:
+        except (IndexError, InputError):
             raise InputError(f"records must be indices below {self.n:,}, not {brief(records)}.") from None
 
     @type_checked
     def replace(self, k: int, record: Sequence[int]) -> "Dataset":
         """Return the neighbour in which record k has the codes `record` instead."""
-        if not 0 <= k < self.n:
+        if k not in range(self.n):
             raise InputError(f"There is no record {k}; the table has {self.n}.")
+        if len(record) != len(self.names):
+            have = f"a code for each of the {len(self.names)} columns"
+            raise InputError(f"record must have {have}, not {brief(record)}: write, for example, table.codes[1].")
         # Checked before it is stored: a byte would wrap a code that is out of range into it.
         checked = Dataset(self.names, self.states, np.asarray(record)[None])
         codes = self.codes.copy(order="F")

@@ -85,7 +85,8 @@ class Question:
     @type_checked
     def answers(self, probabilities: FloatArray) -> FloatArray:
         """Return the answers of CPTs (..., K): (...). Errors: those of `query`."""
-        if self.cell is not None:
+        probabilities = np.asarray(probabilities)
+        if self.cell is not None and probabilities.shape[-1:] == (self.network.cell_count,):
             return np.asarray(probabilities[..., self.cell])
         states = query(self.network, probabilities, self.target, self.evidence)
         return np.asarray(states[..., place_of(self.network, self.target, self.state)])

@@ -91,7 +91,8 @@ def require_output(out: Path, inputs: Iterable[Path], *, force: bool) -> None:
             probe.flush()
             os.fsync(probe.fileno())
     except OSError as error:
-        raise InputError(f"The output {out} cannot be written: {error.strerror}.") from None
+        cure = "Name a file in a folder that exists and can be written to."
+        raise InputError(f"The output {out} cannot be written: {error.strerror}. {cure}") from None
 
 
 def write_output(out: Path, data: bytes, *, force: bool) -> None:

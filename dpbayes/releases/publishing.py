@@ -23,7 +23,7 @@ from dpbayes.releases.document.document import Composed, Provenance, document_by
 from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, question_of
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import named_keys, signed, signing_key
-from dpbayes.sources.columns import Column
+from dpbayes.sources.columns import Column, code_of_missing
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class Published:
 
     row: int
     document: bytes
+
+
+def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
+    """Return, by column, the state that a missing value counts as."""
+    return {column.name: column.domain[code_of_missing(column)] for column in columns}
 
 
 def require_public(columns: Iterable[Column]) -> None:

@@ -38,10 +38,10 @@ from dpbayes.releases.document.request import (
     typed_amount,
 )
 from dpbayes.releases.output import require_output, write_output
-from dpbayes.releases.publishing import drawn_document, publish_once, require_public, unsigned_note
+from dpbayes.releases.publishing import drawn_document, publish_once, require_public, states_of_missing, unsigned_note
 from dpbayes.releases.reading import records_of
 from dpbayes.releases.verify import contents_of, verified
-from dpbayes.sources.columns import Column, states_of_missing
+from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import Declarations, declare
 from dpbayes.sources.table import Table
 
@@ -450,7 +450,7 @@ def open_ledger(
         'clinic.ledger'
     """
     opendp()  # without it, no release could be charged to the ledger
-    file, budget = Path(path), typed_amount(str(epsilon), str(delta))
+    file, budget = books.ledger_path(path), typed_amount(str(epsilon), str(delta))
     with suppress(books.LedgerError):
         account = books.read_books(file).account(dataset)
         if amount_in(account.measure, account.budget) == budget:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from importlib.metadata import version
 from os import PathLike
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +28,7 @@ from dpbayes.releases.document.document import Document, content_of, read_docume
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.document.sampled import SampledSteps, SampledTables
 from dpbayes.releases.signing import NOT_SIGNED, PublicKey, read_public_key, signature_error, signer_from
+from dpbayes.sources.files import read_file
 
 MOST_AUDITED = 20_000
 """The largest number of cells of a network for which the audit is run."""
@@ -134,10 +134,7 @@ def contents_of(release: HasDocument | bytes | str | PathLike[str]) -> bytes:
                 f"release must be a real release, its file or its bytes, not {kind}: dp.release makes one."
             )
         return release.document
-    try:
-        return Path(release).read_bytes()
-    except OSError as error:
-        raise InputError(f"The file {brief(release)} cannot be read: {error.strerror}.") from None
+    return read_file(release)
 
 
 def _signature(content: Mapping[str, Any], key: PublicKey | None) -> Check | str:

@@ -5,14 +5,16 @@ import re
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.model.cpts import checked_cpts, cpts_of_tables
 from dpbayes.model.network import Network
+from dpbayes.sources.files import read_file
 
 MAX_CHARACTERS = 5_000_000
 """Longest text that is read: beyond it, a file is hardly a network that a person wants to see."""
@@ -63,23 +65,25 @@ class _Block:
     entries: tuple[_BifEntry, ...]
 
 
-def read_bif(text: str) -> tuple[Network, FloatArray]:
+def read_bif(text: str | PathLike[str]) -> tuple[Network, FloatArray]:
     """Read a network and its CPTs from the Bayesian network interchange format (Cozman 1998, version 0.15).
 
     Args:
-        text: The file's text.
+        text: The file, such as asia.bif, or its text.
 
     Returns:
         The network, and the probabilities (K,) of its cells.
 
     Raises:
-        InputError: The text is not a BIF file. The message names the line if possible.
+        InputError: The file cannot be read, or the text is not a BIF file. The message names the line if possible.
 
     Example:
         >>> network, probabilities = dp.load_named("asia")
         >>> dp.read_bif(dp.write_bif(network, probabilities))[0] == network
         True
     """
+    if isinstance(text, PathLike) or text.endswith(".bif"):
+        text = utf8_text(read_file(text))
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"The file has {len(text):,} characters; the limit for a BIF file is {MAX_CHARACTERS:,}.")
     states, blocks = _parsed(text.removeprefix("\ufeff"))  # some editors write a byte-order mark

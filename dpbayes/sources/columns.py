@@ -239,14 +239,10 @@ def remarks(frame: "pd.DataFrame", columns: Iterable[Column]) -> Iterator[str]:
             outside = np.flatnonzero(((numbers < low) | (numbers > high)) & ~np.isin(numbers, column.codes))
             if outside.size:
                 counted = f"{many(outside.size, 'number')} outside {shortest(low)} to {shortest(high)}"
-                whole = next((f"{x:.0f}" for x in numbers[outside].tolist() if x.is_integer()), "")
-                cure = f". If {whole} is a code for missing values, declare missing={whole}" if whole else ""
+                texts = map(shortest, numbers[outside].tolist())
+                code = next((x for x in texts if not x.strip("-9") or x in ("-1", "0")), "")
+                cure = f". If {code} is a code for missing values, declare missing={code}" if code else ""
                 yield f"Column {brief(column.name)} has {counted}, counted in the first or the last bin{cure}."
-
-
-def states_of_missing(columns: Iterable[Column]) -> dict[str, str]:
-    """Return, by column, the state that a missing value counts as."""
-    return {column.name: column.domain[code_of_missing(column)] for column in columns}
 
 
 def _check(column: Column) -> None:

@@ -12,7 +12,6 @@ from functools import partial
 from numbers import Real
 from os import PathLike
 from os.path import isfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,29 +20,24 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief, distinct_names, is_writable, utf8_text
 from dpbayes.sources.columns import MISSING, Categories, Column, Cuts
+from dpbayes.sources.files import read_file
 
 _json = partial(json.dumps, ensure_ascii=False, allow_nan=False)
 
 # In Python
 
 
-@dataclass(frozen=True)
-class CutPoints:
-    """A declaration of numbers that are cut into bins; `cuts` makes it."""
+_UNNAMED = "cuts"
+"""The name of a column of `cuts`, until it is declared."""
 
-    points: tuple[float, ...]
-    missing: str | None = None
-    codes: tuple[float, ...] = ()
-
-
-Declaration = Column | CutPoints | Sequence[object] | Mapping[str, object]
+Declaration = Column | Sequence[object] | Mapping[str, object]
 """What declares a column: its values, groups of values by their label, `cuts`, or an entry of a domain description."""
 
 Declarations = Mapping[str, Declaration] | Sequence["Column | DeclaredColumn"] | str | PathLike[str]
 """Declarations by column, declared columns, or the file of a domain description."""
 
 
-def cuts(*points: float | None, missing: str | float | Sequence[float] | None = None) -> CutPoints:
+def cuts(*points: float | None, missing: str | float | Sequence[float] | None = None) -> Cuts:
     """Declare a column of numbers by the limits of its bins.
 
     The first and the last number are the limits of the column; smaller and larger values count in the first and in the
@@ -64,17 +58,20 @@ def cuts(*points: float | None, missing: str | float | Sequence[float] | None = 
         >>> dp.declare({"age": dp.cuts(0, 30, 50, 120)})[0].states
         ('< 30', '30 to < 50', '>= 50')
     """
+    return _cut_points(_UNNAMED, points, missing)
+
+
+def _cut_points(name: str, points: Sequence[float | None], missing: Any = None) -> Cuts:
+    """Return what `cuts` returns, or say what is wrong by the name of a column."""
     numbers: tuple[Any, ...] = tuple(point for point in points if point is not None)
     for point in numbers:
         if not isinstance(point, Real) or point != point:
-            raise InputError(f"cuts has {brief(point)} among its numbers. Write numbers: dp.cuts(0, 30, 120, None).")
+            raise InputError(f"{name} has {brief(point)} among its numbers. Write numbers: dp.cuts(0, 30, 120, None).")
     if len(numbers) < 3:
-        raise InputError(
-            f"cuts needs the lower limit, at least one cut point and the upper limit; it has {len(numbers)} numbers: "
-            "write, for example, dp.cuts(0, 30, 50, 120)."
-        )
+        raise InputError(f"{name} needs a lower limit, one or more cut points and an upper limit: dp.cuts(0, 30, 120).")
     state = missing if isinstance(missing, str) else MISSING if None in points or missing is True else None
-    return CutPoints(numbers, state, _codes(missing))
+    limits, codes = (numbers[0], numbers[-1]), _codes(missing)
+    return Cuts(name, numbers[1:-1], public=True, missing=state, limits=limits, codes=codes)
 
 
 def _codes(missing: Any) -> tuple[float, ...]:
@@ -137,11 +134,7 @@ def _declared(name: str, declaration: object) -> "DeclaredColumn":
 
 def _domain_of(name: str, declaration: Any) -> Column:
     if isinstance(declaration, Categories | Cuts):
-        return declaration
-    if isinstance(declaration, CutPoints):
-        low, *points, high = declaration.points
-        column = Cuts(name, tuple(points), limits=(low, high), public=True)
-        return replace(column, missing=declaration.missing, codes=declaration.codes)
+        return replace(declaration, name=name) if declaration.name == _UNNAMED else declaration
     states = _texts(name, declaration)
     return Categories(name, states, public=True, missing=MISSING if len(states) < len(declaration) else None)
 
@@ -161,7 +154,7 @@ def _texts(name: str, values: object) -> tuple[str, ...]:
             'example, ["no", "yes"].'
         )
     for value in values:
-        if isinstance(value, CutPoints | Collection) and not isinstance(value, str):
+        if isinstance(value, Cuts | Collection) and not isinstance(value, str):
             raise InputError(
                 f"The declaration of column {brief(name)} contains {brief(value)}, which is no text or number. "
                 "Numbers in bins are dp.cuts(0, 30, 120), and dp.cuts(0, 30, 120, None) with missing values."
@@ -202,18 +195,6 @@ class DeclaredColumn:
             )
         if not is_writable(self.meaning):
             raise InputError(f"The meaning of column {brief(self.name)} contains half a character. Remove it.")
-
-
-def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
-    """Return the columns in the order of a table's names. Errors: InputError unless exactly these are described."""
-    by_name = {column.name: column for column in columns}
-    for name in (*by_name, *names):
-        if name not in by_name or name not in names:
-            raise InputError(
-                f"Only one of the description and the table has a column {brief(name)}. Describe all columns of the "
-                f'table, and no others, at least as {json.dumps(name)}: {{"use": false}}.'
-            )
-    return tuple(by_name[name] for name in names)
 
 
 def write_domains(columns: Iterable[DeclaredColumn | Column] | Mapping[str, Declaration]) -> str:
@@ -279,11 +260,7 @@ def read_domains(source: str | bytes | PathLike[str]) -> tuple[DeclaredColumn, .
     """
     file, text = None, source
     if isinstance(text, PathLike) or (isinstance(text, str) and (text.endswith((".json", ".toml")) or isfile(text))):
-        file = source
-        try:
-            text = Path(text).read_bytes()
-        except OSError as error:
-            raise InputError(f"The file {brief(file, 200)} cannot be read: {error.strerror}.") from None
+        file, text = source, read_file(text)
     entries = _entries(file, utf8_text(text) if isinstance(text, bytes) else text)
     return tuple(_column(name, entry) for name, entry in entries.items())
 
@@ -337,7 +314,7 @@ def _domain(name: str, kind: str, fields: Mapping[str, Any]) -> Column:
     elif kind == "groups":
         column = _grouped(name, given)
     else:
-        column = _domain_of(name, cuts(*given) if kind == "cuts" else given)
+        column = _cut_points(name, given) if kind == "cuts" else _domain_of(name, given)
     missing, public = fields.get("missing", False), fields.get("public", True)
     state = missing if isinstance(missing, str) else MISSING if missing is True else column.missing
     if isinstance(column, Cuts):

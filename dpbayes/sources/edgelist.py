@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
+from dpbayes.base.libraries import nx
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
@@ -40,11 +41,13 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     return tuple(names), tuple(edges)
 
 
-def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = None) -> Network:
+def network(
+    arrows: str | Iterable[tuple[str, str]], states: Mapping[str, Sequence[str]] | Dataset | None = None
+) -> Network:
     """Return the network of a text such as "rain -> grass; sun -> grass", or "cloudy -> rain -> grass".
 
     Args:
-        arrows: Arrows, chains of arrows, or nodes without an arrow, between semicolons or on lines of their own.
+        arrows: Arrows, chains of arrows, or nodes, between semicolons or on lines; or pairs (parent, child).
         states: The table whose columns are the nodes, or the states of nodes by name; a node that is not in it has the
             states no and yes.
 
@@ -58,7 +61,14 @@ def network(arrows: str, states: Mapping[str, Sequence[str]] | Dataset | None = 
         >>> dp.network("rain -> grass; sun -> grass").parents
         ((), ('rain', 'sun'), ())
     """
-    names, edges = read_edges(arrows)
+    if isinstance(arrows, str):
+        names, edges = read_edges(arrows)
+    else:
+        try:
+            graph = nx.DiGraph([*arrows])
+        except nx.NetworkXError:
+            raise InputError('arrows must be a text or pairs: "rain -> grass" or [("rain", "grass")].') from None
+        names, edges = tuple(map(str, graph)), tuple((str(parent), str(child)) for parent, child in graph.edges)
     if isinstance(states, Dataset):
         states = {name: states.domain(name) for name in names}
     for name, own in (states or {}).items():

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,14 @@ class TableFile:
     said: str
 
 
+def read_file(path: str | PathLike[str]) -> bytes:
+    """Return the content of a file. Errors: InputError if it cannot be read."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"The file {brief(path, 200)} cannot be read: {error.strerror}.") from None
+
+
 def read_table(name: str, data: bytes | None = None) -> TableFile:
     r"""Return the table of a file: Parquet, an Excel workbook (.xlsx), or CSV with any usual separator.
 
@@ -80,11 +89,7 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
         >>> dp.read_table("garden.csv", b"rain,grass\nno,dry\n").frame.shape
         (1, 2)
     """
-    if data is None:
-        try:
-            data = Path(name).read_bytes()
-        except OSError as error:
-            raise InputError(f"The file {brief(name)} cannot be read: {error.strerror}.") from None
+    data = read_file(name) if data is None else data
     if not data.strip():
         raise InputError("The file is empty.")
     is_book = is_workbook(data)

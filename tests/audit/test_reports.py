@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -252,10 +253,10 @@ def test_sides_of_equal_prior_need_one_pair_of_neighbours_of_each_kind(kind, pri
 
 
 def test_what_cannot_be_audited_is_refused_in_a_sentence():
-    with pytest.raises(InputError, match="There is no exact audit of"):
+    with pytest.raises(InputError, match="mechanism must be an object"):
         audit(object(), n=5, epsilons=GRID)
     with pytest.raises(InputError, match="audit_by_draws"):
-        audit(object(), n=5, epsilons=GRID)
+        audit(SimpleNamespace(simulate=len), n=5, epsilons=GRID)
     with pytest.raises(InputError, match="number of features"):
         audit(RegressionSampler(prior_precision=1.0), n=5, epsilons=GRID)
 

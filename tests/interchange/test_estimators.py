@@ -119,7 +119,8 @@ def test_no_document_states_that_domains_read_from_the_records_are_public() -> N
     [
         ({"epsilon": 0}, "epsilon"),
         ({"epsilon": "1"}, "quotation marks"),
-        ({"columns": {"x0": "no"}}, "list of its values"),
+        ({"columns": {"x0": "no"}, "bounds": None}, "list of its values"),
+        ({"columns": {"x0": ["no", "yes"]}}, "columns or bounds"),
         ({"delta": 2}, "delta"),
         ({"bounds": (1, 1)}, "lower bound"),
         ({"bounds": (0, np.inf)}, "finite"),

@@ -9,13 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
+from dpbayes.releases.publishing import states_of_missing
 from dpbayes.sources import proposals
-from dpbayes.sources.columns import (
-    Categories,
-    Cuts,
-    encode,
-    states_of_missing,
-)
+from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal, proposal
 
 

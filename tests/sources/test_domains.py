@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.sources.columns import Categories, Column, Cuts
-from dpbayes.sources.domains import (
-    DeclaredColumn,
-    cuts,
-    declare,
-    for_table,
-    read_domains,
-    write_domains,
-)
+from dpbayes.sources.domains import DeclaredColumn, cuts, declare, read_domains, write_domains
+from dpbayes.ui.pages.data_columns import for_table
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8).filter(str.strip)
 STATES = st.lists(NAMES, min_size=1, max_size=5, unique=True).map(tuple)
@@ -98,7 +92,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         ('{"\\ud800": {}}', "contains half a character"),
         ('{"a": ["\\udfff"]}', "contains half a character"),
         ('{"a": {"meaning": "\\udfff"}}', "contains half a character"),
-        ("a = {cuts = [1, 2]}", "cuts needs the lower limit"),
+        ("a = {cuts = [1, 2]}", "a needs a lower limit"),
         ('a = {cuts = [0, 1, 2], missing = "-1"}', "without quotation marks: missing = -1."),
         ('a = {cuts = [0, 1, 2], missing = ["u"]}', 'must be a number, not "u"'),
         ('{"a": {"values": ["x"], "missing": 9}}', 'groups = { unknown = ["9"] }'),
@@ -109,7 +103,7 @@ FORM = 'The declaration of column "a" must be a list of values, or an object wit
         )),
         ('{"a": [["x"]]}', "which is no text or number"),
         ('{"a": {"groups": {"x": "y"}}}', 'list of its values, not "y"'),
-        ('{"a": {"cuts": [1, 2, null]}}', "cuts needs the lower limit"),
+        ('{"a": {"cuts": [1, 2, null]}}', "a needs a lower limit"),
         ('{"a": {"points": [true]}}', "must be a number, not"),
         ('{"a": ["x", "x"]}', 'The name "x" is used twice for a state of "a"'),
         ('{"a": [" "]}', "is empty or not text"),

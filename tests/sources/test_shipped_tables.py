@@ -7,7 +7,7 @@ import pytest
 from dpbayes.base.validation import InputError
 from dpbayes.model.dataset import count
 from dpbayes.sources.columns import encode
-from dpbayes.sources.domains import for_table, read_domains, write_domains
+from dpbayes.sources.domains import read_domains, write_domains
 from dpbayes.sources.shipped_tables import (
     SHIPPED,
     default_network,
@@ -42,7 +42,7 @@ def test_loads_with_public_domains_and_fits_its_network(key: str) -> None:
 @pytest.mark.parametrize("key", SHIPPED)
 def test_its_description_encodes_the_raw_file_to_the_same_table(key: str) -> None:
     frame, data = shipped_frame(key), load_shipped(key)
-    columns = for_table(read_domains(write_domains(shipped_domains(key))), list(frame.columns))
+    columns = read_domains(write_domains(shipped_domains(key)))
     again = encode(frame, [column.domain for column in columns if column.use and column.domain]).select(data.names)
     assert again.states == data.states
     assert (again.codes == data.codes).all()

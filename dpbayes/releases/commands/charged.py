@@ -22,9 +22,9 @@ from dpbayes.releases.document.request import (
     parsed_promise,
 )
 from dpbayes.releases.output import HOLDS, add_out, require_output, say, warn, write_output
-from dpbayes.releases.publishing import publish_once, require_public, unsigned_note
+from dpbayes.releases.publishing import publish_once, require_public, states_of_missing, unsigned_note
 from dpbayes.sources.bif import read_bif
-from dpbayes.sources.columns import Column, encode, remarks, states_of_missing
+from dpbayes.sources.columns import Column, encode, remarks
 from dpbayes.sources.domains import declare
 from dpbayes.sources.edgelist import read_edges
 from dpbayes.sources.engines.address import parsed
@@ -114,6 +114,10 @@ def _inputs(args: argparse.Namespace) -> tuple[Path, tuple[Column, ...], Dataset
     Errors: InputError for an output, an address or a dataset, and for domains that reveal records; OSError.
     """
     path = ledger.ledger_path(args.ledger)
+    if args.data is not None and args.data.is_dir():
+        raise InputError(
+            f"--data {args.data} is a folder. Name a file, or --source parquet:FOLDER for one of Parquet files."
+        )
     graph = [Path(args.network)] if _is_file(args.network) else []
     table = parsed(args.source).paths if args.data is None else (args.data,)
     require_output(args.out, [path, args.domains, *table, *graph], force=args.force)

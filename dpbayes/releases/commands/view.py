@@ -70,6 +70,8 @@ def add_check(parser: argparse.ArgumentParser) -> None:
 def check_release(args: argparse.Namespace) -> int:
     """Print the checks, and return FAILS unless all of them hold. Errors: InputError, OSError."""
     data = args.file.read_bytes()
+    if args.ledger is not None:  # before the checks are printed
+        ledger.check(ledger.ledger_path(args.ledger))
     verification = verify(data, args.key)
     for check in verification.checks:
         say(f"{'holds' if check.holds else 'FAILS'}  {check.sentence}")
@@ -80,8 +82,7 @@ def check_release(args: argparse.Namespace) -> int:
 
 
 def _is_in_ledger(path: Path, data: bytes) -> bool:
-    """Print whether the ledger is unchanged, contains the release, and names the key that signed it."""
-    ledger.check(path)
+    """Print that the ledger is unchanged, whether it contains the release, and names the key that signed it."""
     released = [spending.row for spending in ledger.read_books(path).spendings.values() if spending.release]
     row = next((row for row in released if ledger.outcome(path, row) == data), None)
     if row is None:

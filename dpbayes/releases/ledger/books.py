@@ -199,8 +199,8 @@ class Account:
         cost = cost_in(self.measure, amount)
         if cost is None:
             raise LedgerError(
-                f"The budget of {brief(self.dataset)} is in pure ε, and cannot pay for Gaussian noise. Use Laplace "
-                "noise, whose delta is 0."
+                f"The budget of {brief(self.dataset)} is in pure ε, and cannot pay for Gaussian noise. Use a "
+                "delta of 0 here, or open a dataset whose budget has a delta."
             )
         return cost
 

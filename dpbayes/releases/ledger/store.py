@@ -94,6 +94,8 @@ class LedgerRows:
 
 def ledger_path(named: str | os.PathLike[str] | None = None) -> Path:
     """Return the file of the ledger: as named, else that of DPBAYES_LEDGER, else in the person's data folder."""
+    if named and not Path(named).resolve().parent.is_dir():
+        raise LedgerError(f"The ledger {named} is in no folder that exists. Make the folder first.")
     given = named or os.environ.get("DPBAYES_LEDGER")
     if given:
         return Path(given)
@@ -183,7 +185,9 @@ def _make(path: Path, folder: int) -> None:
 def _connection(path: Path, mode: str) -> sqlite3.Connection:
     """Return a connection that can read; SQLite's modes are ro (read only), rw and rwc (create if missing)."""
     if mode != "rwc" and not path.exists():
-        raise LedgerError(f"There is no ledger at {path}; open a dataset in it first: dpbayes ledger open.")
+        raise LedgerError(
+            f"There is no ledger at {path}; open a dataset: dpbayes ledger open NAME --budget NUMBER --reason TEXT."
+        )
     _require_place(path)
     address = f"{path.resolve().as_uri()}?mode={mode}"
     connection = sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS, isolation_level=None)

@@ -2,8 +2,9 @@
 
 import csv
 import io
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ from dpbayes.sources.columns import (
     missing_values,
     numbers_in,
 )
-from dpbayes.sources.domains import DeclaredColumn, for_table, read_domains, write_domains
+from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.downloads import download_button
@@ -355,6 +356,18 @@ def _description(mine: Table, keep: Callable[[Table], None]) -> None:
                 columns = for_table(read_domains(file.getvalue()), [column.name for column in mine.columns])
                 keep(mine.declared(columns))
                 st.rerun()
+
+
+def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[DeclaredColumn, ...]:
+    """Return the columns in the order of a table's names. Errors: InputError unless exactly these are described."""
+    by_name = {column.name: column for column in columns}
+    for name in (*by_name, *names):
+        if name not in by_name or name not in names:
+            raise InputError(
+                f"Only one of the description and the table has a column {brief(name)}. Describe all columns of the "
+                f'table, and no others, at least as {json.dumps(name)}: {{"use": false}}.'
+            )
+    return tuple(by_name[name] for name in names)
 
 
 # Records

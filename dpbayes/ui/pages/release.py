@@ -32,8 +32,7 @@ from dpbayes.releases.document.request import (
     question_of,
 )
 from dpbayes.releases.ledger import Account
-from dpbayes.releases.publishing import Published, publish, require_public, shown_again
-from dpbayes.sources.columns import states_of_missing
+from dpbayes.releases.publishing import Published, publish, require_public, shown_again, states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED
 from dpbayes.ui.pages.data_columns import ROWS_SHOWN
 from dpbayes.ui.pages.release_history import (

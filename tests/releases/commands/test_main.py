@@ -128,7 +128,7 @@ def test_domains_that_were_read_from_the_records_are_not_released(words, tmp_pat
 def test_an_unknown_command_is_refused_with_the_commands(capsys):
     with pytest.raises(SystemExit):
         main(["relase"])
-    assert 'no command "relase"; the commands are release, adaptive, ledger,' in capsys.readouterr().err
+    assert 'no command "relase"; did you mean release?; the commands are release, adaptive,' in capsys.readouterr().err
 
 
 def refused(words, why, tmp_path, capsys):

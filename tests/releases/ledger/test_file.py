@@ -47,7 +47,10 @@ def test_the_ledger_is_where_it_is_said_to_be(monkeypatch: pytest.MonkeyPatch, t
 
 def test_without_a_ledger_nothing_is_made(tmp_path: Path) -> None:
     path = tmp_path / "ledger"
-    refused(path, "There is no ledger at PATH; open a dataset in it first: dpbayes ledger open.")
+    refused(
+        path,
+        "There is no ledger at PATH; open a dataset: dpbayes ledger open NAME --budget NUMBER --reason TEXT.",
+    )
     with pytest.raises(ledger.LedgerError, match="There is no ledger"):
         ledger.check(path)
     assert list(tmp_path.iterdir()) == []
