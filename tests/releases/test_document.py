@@ -6,6 +6,7 @@ import re
 import traceback
 from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -258,8 +259,8 @@ def test_what_was_composed_is_exact_and_agrees_with_itself(composed):
         Composed(*composed)
 
 
-def test_a_time_has_its_zone():
-    assert Provenance.at(TIME).time == "2026-03-31T12:00:00Z"
+def test_a_time_has_its_zone_and_a_package_its_version():
+    assert (Provenance.at(TIME).time, Provenance.at(TIME).opendp) == ("2026-03-31T12:00:00Z", version("opendp"))
     with pytest.raises(InputError, match="time zone"):
         Provenance.at(TIME.replace(tzinfo=None))
 
