@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 __version__ = "0.2.0"
@@ -31,4 +32,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     names: list[str] = __getattr__("__all__")  # type: ignore[assignment]  # of this name
-    return sorted([*names, "estimators", "plot"])
+    return sorted([*names, "plot", *(["estimators"] if find_spec("sklearn") else [])])  # help() imports each

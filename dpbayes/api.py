@@ -7,6 +7,7 @@ from dpbayes.audit.adaptive import AdaptiveAudit as AdaptiveAudit
 from dpbayes.audit.adaptive import audit_adaptive as audit_adaptive
 from dpbayes.audit.draws import audit_by_draws as audit_by_draws
 from dpbayes.audit.registry import audit as _audit
+from dpbayes.audit.report import AuditReport as _AuditReport  # noqa: F401 - for its attributes
 from dpbayes.audit.risk import risk as risk
 from dpbayes.base.privacy import Guarantee as Guarantee
 from dpbayes.base.privacy import compose as compose
