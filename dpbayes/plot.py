@@ -15,11 +15,11 @@ from dpbayes.base.validation import InputError, brief, type_checked
 from dpbayes.experiments.accuracy.methods import METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
-from dpbayes.experiments.releases import density, density_grid
+from dpbayes.experiments.releases import density
 from dpbayes.figures.accuracy import accuracy_figure
 from dpbayes.figures.audit import Mark, privacy_curve_figure
 from dpbayes.figures.dag import dag_figure, layered_positions
-from dpbayes.figures.posterior import density_figure
+from dpbayes.figures.posterior import density_figure, density_grid
 from dpbayes.figures.style import PlotlyFigure
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.parameters import Calibration
@@ -77,16 +77,16 @@ def posteriors(
         raise InputError("The release is a batch of releases. Draw one of them: release.part(0).")
     net, naive = outcome.prior.network, outcome.posterior
     place = _cell_called(net, cell)
-    shown = [naive] if exact is None else [exact, naive]
+    shapes = [(p.alpha[place], p.rest_of(place)) for p in (exact, naive) if p is not None]
     if release.tells_noise:
         aware = release.noise_aware_cells(np.array([place]))
-        theta = density_grid(shown, place, within=(float(aware.mean[0]), float(aware.sd[0])))
+        theta = density_grid(shapes, within=(float(aware.mean[0]), float(aware.sd[0])))
         private = {
             "private, noise-aware": np.exp(aware.log_density(theta[:, None]))[:, 0],
             "private, naive": density(naive, place, theta),
         }
     else:
-        theta = density_grid(shown, place)
+        theta = density_grid(shapes)
         private = {"private (this release)": density(naive, place, theta)}
     curator = None if exact is None else density(exact, place, theta)
     return density_figure(theta, private, exact=curator, name=net.cell_label(place), zoom=zoom).to_plotly()
@@ -197,7 +197,7 @@ def _samples(outcome: SampledCpts, cell: str, exact: Dirichlets | None, *, zoom:
     if exact is None:
         raise InputError("Sampled probabilities name no network. Pass the exact posterior, or read release.numbers.")
     place = _cell_called(exact.network, cell)
-    theta = density_grid([exact], place)
+    theta = density_grid([(exact.alpha[place], exact.rest_of(place))])
     curator, samples = density(exact, place, theta), outcome.draws[..., place].ravel()
     name = exact.network.cell_label(place)
     return density_figure(theta, {}, exact=curator, samples=samples, name=name, zoom=zoom).to_plotly()

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from dpbayes.experiments.arrows import table_pairs
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
@@ -168,12 +167,3 @@ def rng() -> np.random.Generator:
 def counts_of(network: Network, n: int) -> Counts:
     """The counts of a random table, of one seed."""
     return count(network, random_table(network, rng(), n))
-
-
-def pair_error(data: Dataset, network: Network, probabilities: np.ndarray) -> float:
-    """Return the mean total variation over all pairs of columns between the records and the CPTs (K,).
-
-    The number is computed from the true records: it is not private. With one column, it is that column's total
-    variation. A model with large cliques takes long; an adaptive release keeps its cliques small.
-    """
-    return float(table_pairs(data, network).errors(network, probabilities))

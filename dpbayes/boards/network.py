@@ -1,6 +1,7 @@
 """The price and the worth of the arrows of a graph against epsilon.
 
-From public probabilities no record has a part in it; otherwise it is computed from the table, for the curator only.
+From public probabilities no record has a part in it; otherwise it is computed from a model of the table, for the
+curator only: the distribution of the records themselves would count what an arrow learns by chance.
 """
 
 import math
@@ -14,15 +15,14 @@ from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.arrows import (
-    FURTHER,
     Arrow,
     ArrowErrors,
     ArrowStudy,
     Change,
     PairComparison,
     arrow_study,
+    clear_network,
     planned_pairs,
-    table_pairs,
 )
 from dpbayes.figures.arrows import ArrowBar, arrows_figure
 from dpbayes.model.dataset import Dataset
@@ -48,14 +48,12 @@ class _Arrows:
         prior: The rule of the prior.
         seed: The seed of the simulation.
         last: The arrow that was drawn or deleted last, which a sentence is about.
-        proposes: Whether arrows to add are searched, in the records of the curator's table.
     """
 
     network: Network
     prior: PriorRule
     seed: int
     last: Arrow | None
-    proposes: bool
 
     @property
     def compared(self) -> PairComparison:
@@ -66,8 +64,7 @@ class _Arrows:
     def study(self) -> ArrowStudy:
         """The graphs that are compared, at any epsilon."""
         rng = stream(self.seed, "network", "noise")
-        offers = FURTHER if self.proposes else 0
-        return arrow_study(self.compared, self.network, rng, prior=self.prior, last=self.last, offers=offers)
+        return arrow_study(self.compared, self.network, rng, prior=self.prior, last=self.last)
 
     @cached_property
     def bare(self) -> ArrowStudy:
@@ -99,11 +96,7 @@ class PublicArrows(_Arrows):
         rng = stream(self.seed, "network", "tables")
         return planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
 
-    @property
-    def releases(self) -> str:
-        """What is simulated, in a sentence."""
-        tables = f"{many(self.study.comparison.releases, 'table')} of {many(self.n, 'record')}"
-        return f"Simulated releases of {tables} from {self.origin}. No record of your table is used."
+    truth, aside = "the true", "No record of your table is used."
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,19 +104,17 @@ class CuratorArrows(_Arrows):
     """What the curator's board is computed from: the records of `table`."""
 
     table: Dataset
+    truth, origin = "the model’s", "a model of the dependences that your records show beyond chance"
+    aside = (
+        "Not private (curator view): if this picture influences the graph, the guarantee of a release does not cover "
+        "that choice."
+    )
 
     @cached_property
     def compared(self) -> PairComparison:
-        """The table, and its distributions."""
-        return table_pairs(self.table, self.network)
-
-    @property
-    def releases(self) -> str:
-        """What is simulated, in a sentence."""
-        return (
-            f"{many(self.study.comparison.releases, 'simulated release')} of this table: not private (curator view). "
-            "If this picture influences the graph, the guarantee of a release does not cover that choice."
-        )
+        """Tables from a model of the records, and its distributions."""
+        model = clear_network(self.table.select(self.network.names))
+        return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
 WORTH = Panel(
@@ -132,10 +123,11 @@ WORTH = Panel(
     "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise.",
     help="What the arrow teaches: without noise, the error rises by this without the arrow. What its noise costs: each "
     "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Dark "
-    "lines: 99.7% intervals of what is left. Each arrow is changed alone, so what several arrows save does not add up.",
+    "lines: 99.7% intervals of what is left. Each arrow is changed alone, so what several arrows save does not add up. "
+    "With much noise a reader falls back to the prior, which can lower the error further than the arrow teaches.",
 )
 
-READING = "Error: distance to the true distribution of two columns. 0.01 is 1 percentage point."
+READING = "Error: distance to {} probabilities of two columns, the mean of all pairs. 0.01 is 1 percentage point."
 PRICE = "An arrow costs no privacy, because ε covers the whole graph. It costs accuracy, because its noise adds error."
 
 
@@ -168,7 +160,9 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    notes, captions = (*arrow_notes(errors, inputs.last), READING), {"worth": f"{PRICE} {inputs.releases}"}
+    notes, tables = (*arrow_notes(errors, inputs.last), READING.format(inputs.truth)), inputs.compared.tables.size
+    released = f"{many(tables, 'table')} of {many(inputs.compared.n, 'record')} from {inputs.origin}"
+    captions = {"worth": f"{PRICE} Simulated releases of {released}. {inputs.aside}"}
     return Frame(headline, figures, notes, captions, numbers)
 
 
@@ -179,21 +173,30 @@ def arrow_name(change: Change) -> str:
 
 
 def clear_changes(errors: ArrowErrors) -> list[int]:
-    """Return the changes that clearly raise or lower the error, by their places."""
-    return [k for k, worth in enumerate(errors.worths) if _is_clear(worth, errors)]
+    """Return the changes that clearly raise or lower the error, by their places.
+
+    An arrow saves no more than it teaches: what is beyond that is the prior, to which noise makes a reader fall back.
+    """
+    pairs = enumerate(zip(errors.changes, errors.worths, strict=True))
+    most = [(k, replace(worth, value=min(worth.value, max(change.limit, 0.0)))) for k, (change, worth) in pairs]
+    return [k for k, worth in most if _is_clear(worth, errors)]
 
 
-def _is_clear(difference: Estimate, errors: ArrowErrors) -> bool:
-    return abs(difference.value) > max(SEEN * errors.error.value, CLEAR * difference.error)
+def _is_clear(saved: Estimate, errors: ArrowErrors) -> bool:
+    if saved.value > 0 and errors.error.value >= errors.guess:
+        return False  # what lowers the error is the prior
+    return abs(saved.value) > max(SEEN * errors.error.value, CLEAR * saved.error)
 
 
 def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     """Return by how much all arrows of the graph lower or raise the error of the same columns without arrows."""
-    if not arrows:
-        return f"without arrows the error is {_equal_texts(errors.error.value)[0]}. Draw one to see what it saves."
     gain = Estimate.of(bare.drawn - errors.drawn)
+    before, after, guess = _equal_texts(bare.error.value, errors.error.value, errors.guess)
+    if errors.error.value >= errors.guess and not _is_clear(gain, errors):
+        return f"uniform probabilities, without a release, have a smaller error ({guess}) than the release ({after})."
+    if not arrows:
+        return f"without arrows the error is {after}. Draw one to see what it saves."
     which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
-    before, after = _equal_texts(bare.error.value, errors.error.value)
     if not _is_clear(gain, errors):
         return f"{which} make{ending} no clear difference to the error ({after})."
     return f"{which} {'lower' if gain.value > 0 else 'raise'}{ending} the error from {before} to {after}."
@@ -215,6 +218,8 @@ def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ..
     before, after = _equal_texts(*(ends[::-1] if done else ends))
     if most not in clear:
         return (f"{start} stays at about {after if done else before}: no clear difference.",)
+    if not change.is_added and sum(not one.is_added for one in errors.changes) == 1:
+        return ()  # the headline says so
     verb = "falls" if is_with == saves else "rises"
     return (f"{start} {verb if done else f'would {verb[:-1]}'} from {before} to {after}.",)
 

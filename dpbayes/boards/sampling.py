@@ -12,7 +12,7 @@ from dpbayes.base.text import many, numeral, share_text, typed, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.releases import density, density_grid
+from dpbayes.experiments.releases import density
 from dpbayes.experiments.sampling import (
     LEVEL,
     Game,
@@ -22,6 +22,7 @@ from dpbayes.experiments.sampling import (
     needed_answers,
     printed_omega,
 )
+from dpbayes.figures.posterior import density_grid
 from dpbayes.figures.sampling import (
     adversary_figure,
     game_figure,
@@ -189,7 +190,7 @@ def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
     ends = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
     parts = [np.linspace(0, 1, GRID // 2), np.linspace(low, high, GRID), ends]
     if exact is not None:
-        parts.append(density_grid([exact], cell))
+        parts.append(density_grid([(exact.alpha[cell], exact.rest_of(cell))]))
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)

@@ -1,11 +1,10 @@
-"""The probabilities that recipients conclude from simulated releases, and curves of posterior densities."""
+"""The probabilities that recipients conclude from simulated releases, and posterior densities."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import special
 
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray, IntArray
@@ -55,25 +54,6 @@ def concluded(release: Release[Outcome], reading: Reading, cells: IntArray | Non
     for part in slices(len(probabilities), _MOST_VALUES // (POINTS * _ROW * len(cells))):
         probabilities[part, cells] = release.part(part).noise_aware_means(cells, points=POINTS)
     return probabilities
-
-
-def density_grid(posteriors: list[Dirichlets], cell: int, *, within: tuple[float, float] | None = None) -> FloatArray:
-    """Return points in (0, 1), evenly spaced, and denser where the posteriors (K,) have their mass: (grid,).
-
-    `within` is the mean and the standard deviation of another distribution with dense points. The points reach into the
-    tails and around them, so that curves have no corners where a picture is zoomed.
-    """
-    even = np.linspace(0, 1, 161)
-    scores = np.linspace(-4.5, 4.5, 37)
-    pairs = [(p.alpha[cell], p.rest_of(cell)) for p in posteriors]
-    peaks = [special.betaincinv(a, b, special.ndtr(scores)) for a, b in pairs if b > 0]
-    if within is not None:
-        peaks.append(within[0] + within[1] * scores)
-    if peaks:
-        low, high = np.clip([np.min(peaks), np.max(peaks)], 0, 1)
-        margin = (high - low) / 2
-        peaks.append(np.linspace(max(0.0, low - margin), min(1.0, high + margin), 31))
-    return np.clip(np.unique(np.concatenate([even, *peaks])), 1e-6, 1 - 1e-6)
 
 
 def density(posterior: Dirichlets, cell: int, theta: FloatArray) -> FloatArray:

@@ -129,10 +129,13 @@ def _key(part: tuple[str, str]) -> Trace:
 
 
 def _sum(bar: ArrowBar, digits: int) -> str:
-    """Return the numbers of a row, rounded so that they add up; what is too small to be written is "≈ 0"."""
+    """Return the numbers of a row, rounded so that they add up; what is too small to be written is "≈ 0".
+
+    What is left is alone where it is more than the arrow teaches: noise then costs nothing.
+    """
     worth, net = (round(number, digits) + 0.0 for number in (bar.worth, bar.net))  # no "-0.00"
     numbers = [_number(number, digits) for number in (worth, abs(worth - net), net)]
-    return f"{numbers[0]} {'−' if worth >= net else '+'} {numbers[1]} = <b>{numbers[2]}</b>"
+    return f"{numbers[0]} − {numbers[1]} = <b>{numbers[2]}</b>" if worth >= net else f"<b>{numbers[2]}</b>"
 
 
 def _number(number: float, digits: int) -> str:

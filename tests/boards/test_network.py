@@ -23,9 +23,9 @@ from dpbayes.sources.named_networks import empty_over, load_named, naive_bayes_o
 
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
-PUBLIC = PublicArrows(ASIA, PriorRule(), 1, None, True, ASIA, CPTS, 1_000, "the published probabilities of Asia")
+PUBLIC = PublicArrows(ASIA, PriorRule(), 1, None, ASIA, CPTS, 1_000, "the published probabilities of Asia")
 RECORDS = dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3))
-TABLE = CuratorArrows(ASIA, PriorRule(), 1, None, False, RECORDS)
+TABLE = CuratorArrows(ASIA, PriorRule(), 1, None, RECORDS)
 
 
 def test_the_picture_has_the_numbers_of_the_study():
@@ -97,7 +97,7 @@ def test_the_best_arrow_to_add_to_columns_without_arrows_is_named():
 def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
     """The errors of a graph in which each arrow saves so much, exactly."""
     sign = -1 if added else 1
-    changes = tuple(Change((f"a{k}", f"b{k}"), added, ASIA, 0.0) for k in range(len(worths)))
+    changes = tuple(Change((f"a{k}", f"b{k}"), added, ASIA, worth) for k, worth in enumerate(worths))
     return ArrowErrors(changes, np.full(4, 0.5), np.array([np.full(4, 0.5 + sign * worth) for worth in worths]))
 
 
@@ -140,19 +140,31 @@ def test_the_gain_of_all_arrows_has_equal_decimals(arrows: int, bare: float, gai
     assert whole_gain(arrows, errors_of(), ArrowErrors((), np.full(4, bare), np.empty((0, 4)))) == gain
 
 
-def test_the_last_arrow_has_a_row_and_records_propose_arrows_only_on_request():
-    arrow, network = ("asia", "tub"), ASIA.without_edge("asia", "tub")
+def test_the_last_arrow_has_a_row_and_the_records_propose_arrows():
+    arrow, network = ("asia", "tub"), ASIA.without_edge("asia", "tub").without_edge("bronc", "dysp")
     changes = replace(TABLE, network=network, last=arrow).study.changes
-    assert [change.arrow for change in changes if change.is_added] == [arrow]
-    proposed = replace(TABLE, network=ASIA.without_edge("bronc", "dysp"), proposes=True).study.changes
-    assert ("bronc", "dysp") in {change.arrow for change in proposed if change.is_added}
+    assert {change.arrow for change in changes if change.is_added} >= {arrow, ("bronc", "dysp")}
+
+
+def test_an_arrow_between_independent_columns_is_never_worth_it():
+    """At a small epsilon it lowers the error: to uniform probabilities, which are nearer than any release."""
+    states = {name: tuple("abcde") for name in "xy"}
+    network = dp.Network.from_edges("xy", ["xy"], states)
+    records = dp.sample_dataset(network, np.full(30, 0.2), 500, np.random.default_rng(1))
+    arrows = replace(TABLE, network=network, table=records)
+    for epsilon, is_saved in ((0.01, True), (1.0, False), (100.0, False)):
+        errors, frame = arrows.study.at(epsilon), arrow_worth(arrows).frames_at(str(epsilon))[0]
+        assert errors.changes[0].limit == pytest.approx(0, abs=1e-12)
+        assert (errors.worths[0].value > 3 * errors.worths[0].error) == is_saved
+        assert clear_changes(errors) == ([] if is_saved else [0])
+        assert f"a smaller error ({errors.guess:.3f})" in frame.headline if is_saved else "raises" in frame.headline
 
 
 def test_only_the_board_of_a_table_is_private():
     assert not arrow_worth(PUBLIC).board.private
     private = arrow_worth(TABLE)
     assert private.board.private
-    assert "not private (curator view)" in private.frames_at("1")[0].captions["worth"]
+    assert "Not private (curator view)" in private.frames_at("1")[0].captions["worth"]
     assert "table" not in {field.name for field in fields(PublicArrows)}
 
 

@@ -13,16 +13,15 @@ from dpbayes.experiments.arrows import (
     ArrowStudy,
     additions,
     arrow_study,
+    clear_network,
     planned_pairs,
     removals,
-    table_pairs,
 )
 from dpbayes.experiments.releases import concluded
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.sources.named_networks import full, load_named
-from tests.strategies import pair_error
 
 ASIA, CPTS = load_named("asia")
 STATES = dict(zip(ASIA.names, ASIA.states, strict=True))
@@ -149,17 +148,14 @@ def compare(network: Network):
     return planned_pairs(ASIA, CPTS, network, 100, np.random.default_rng(1))
 
 
-def test_a_table_is_compared_with_its_own_records() -> None:
-    table = dp.sample_dataset(ASIA, CPTS, 2_000, np.random.default_rng(3))
-    compared = table_pairs(table, ASIA)
-    errors = arrow_study(compared, ASIA, np.random.default_rng(1)).at(1.0)
-    for seed in range(3):
-        release = dp.LaplaceUpdates(prior=ASIA, epsilon=1.0).simulate(
-            dp.count(ASIA, table), np.random.default_rng(seed)
-        )
-        error = pair_error(table, ASIA, release.noise_aware().mean)
-        assert errors.drawn.min() / 2 < error < 2 * errors.drawn.max()
-    np.testing.assert_array_equal(compared.tables.all_counts(ASIA)[0], dp.count(ASIA, table).values)
+def test_the_model_of_a_table_has_its_clear_dependences_and_no_others() -> None:
+    table = dp.sample_dataset(ASIA, CPTS, 20_000, np.random.default_rng(3))
+    network, probabilities = clear_network(table)
+    assert {frozenset(arrow) for arrow in network.edges} == {frozenset(arrow) for arrow in ASIA.edges}
+    np.testing.assert_allclose(pair_marginals(network, probabilities), pair_marginals(ASIA, CPTS), atol=0.02)
+    alone = Network.from_edges("abcdef", [])
+    tables = [dp.sample_dataset(alone, np.full(12, 0.5), 500, np.random.default_rng(seed)) for seed in range(100)]
+    assert sum(bool(clear_network(table)[0].edges) for table in tables) <= 2
 
 
 def test_tables_that_are_sampled_record_by_record_have_the_same_errors(monkeypatch: pytest.MonkeyPatch) -> None:

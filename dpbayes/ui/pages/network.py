@@ -49,9 +49,6 @@ ARRANGED = "arranged"
 ADAPTIVE = "adaptive"
 """The graph of a simulated adaptive release, which depends on the records."""
 
-PROPOSES = "network.proposes"
-"""The key of whether arrows are proposed from the records."""
-
 DELTA = 1e-5
 """The delta of a simulated adaptive release."""
 
@@ -245,9 +242,6 @@ def _worth(chosen: Chosen) -> None:
         _ = chosen.network
         st.caption(WITHOUT_RECORDS)
         return
-    if chosen.public_source is None:
-        label = "Errors from the records: not private (curator view). Propose arrows from them, too"
-        st.toggle(label if not chosen.has_public_records else "Propose arrows from the records", key=PROPOSES)
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
         show("network", arrow_inputs(chosen), lambda: view, value)
@@ -257,8 +251,8 @@ def _worth(chosen: Chosen) -> None:
 def arrow_view(chosen: Chosen) -> View:
     """Return the board: from public probabilities where there are some, else from the table, for the curator only."""
     network, source = chosen.network, chosen.public_source
-    facts, proposes = {"table": chosen.data_title}, source is not None or _proposes()
-    shared = network, chosen.settings.prior, chosen.seed, drawings().last_arrow, proposes
+    facts = {"table": chosen.data_title}
+    shared = network, chosen.settings.prior, chosen.seed, drawings().last_arrow
     if source is not None:
         return arrow_worth(PublicArrows(*shared, *source, _records(chosen), _origin(chosen))).stating(facts)
     if not chosen.is_curator:
@@ -266,16 +260,12 @@ def arrow_view(chosen: Chosen) -> View:
     return arrow_worth(CuratorArrows(*shared, chosen.records_of_nodes)).stating(facts)
 
 
-def _proposes() -> bool:
-    return bool(st.session_state.get(PROPOSES))
-
-
 def python_of(chosen: Chosen) -> str:
     """Return the code that computes the numbers of the board. Errors: InputError for a drawing that is no network."""
     if chosen.public_source is None:
-        kind, records, values = "CuratorArrows", table_in_python(chosen), f"{_proposes()}, data"
+        kind, records, values = "CuratorArrows", table_in_python(chosen), "data"
     else:
-        kind, values = "PublicArrows", f"True, source, probabilities, {_records(chosen)}, 'public probabilities'"
+        kind, values = "PublicArrows", f"source, probabilities, {_records(chosen)}, 'public probabilities'"
         records = f"{public_source_in_python(chosen)}\nsource = network"
     return program(
         FACE,
@@ -303,7 +293,7 @@ def _origin(chosen: Chosen) -> str:
 
 def arrow_inputs(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
-    shared = chosen.network, chosen.settings.prior, chosen.seed, chosen.data_title, drawings().last_arrow, _proposes()
+    shared = chosen.network, chosen.settings.prior, chosen.seed, chosen.data_title, drawings().last_arrow
     if chosen.public_source is None:
         return shared, chosen.dataset
     source, probabilities = chosen.public_source

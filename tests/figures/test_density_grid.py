@@ -2,15 +2,12 @@
 
 import numpy as np
 
-from dpbayes.experiments.releases import density_grid
-from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
+from dpbayes.figures.posterior import density_grid
 
 
 def test_the_points_of_a_density_are_close_in_its_tails_and_beside_it() -> None:
-    network = Network.from_edges("a", [])
     mean, records = 0.8, 100_000
-    theta = density_grid([Dirichlets(network, records * np.array([mean, 1 - mean]))], 0)
+    theta = density_grid([(records * mean, records * (1 - mean))])
     sd = np.sqrt(mean * (1 - mean) / records)
     seen = theta[np.abs(theta - mean) < 8 * sd]
     assert seen.min() < mean - 7 * sd
