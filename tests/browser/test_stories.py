@@ -64,7 +64,7 @@ REQUEST_AFTER_A_CLICK = """
 const send = WebSocket.prototype.send;
 let request = null;
 WebSocket.prototype.send = function (data) {
-  if (window.isHeld && new TextDecoder("latin1").decode(data).includes('"wanted"')) {
+  if (window.isHeld && /-board\\.explore.*"wanted"/s.test(new TextDecoder("latin1").decode(data))) {
     request = data;
     window.isHeld = false;
     return;
@@ -78,19 +78,31 @@ WebSocket.prototype.send = function (data) {
 };
 window.isHeld = true;
 """
-"""Sends a board's request for its stops shortly after the click that follows, with which it then competes."""
+"""Sends the request of Explore's board for its stops shortly after the click that follows, with which it competes."""
+
+
+def requesting(visit, delay_ms: float) -> AppScreen:
+    """Open a story whose board sends its request a moment after the click that follows."""
+    screen = visit("")
+    screen.page.evaluate(REQUEST_AFTER_A_CLICK)
+    screen.main.get_by_role("button", name=STORIES["epsilon"].title, exact=True).click()
+    screen.page.wait_for_function("() => !window.isHeld")
+    screen.page.evaluate("delay => { window.delay = delay; }", delay_ms)
+    return screen
 
 
 @pytest.mark.parametrize("delay_ms", [0, 1, 2, 3])
 def test_a_click_counts_while_a_board_requests_its_stops(visit, delay_ms: float) -> None:
-    screen = visit("")
-    screen.page.add_init_script(REQUEST_AFTER_A_CLICK)
-    settings = f"records=5{delay_ms}1&data_seed={delay_ms}"  # whose stops no session has computed
-    screen.page.goto(f"{screen.page.url}explore?{settings}&epsilon=0.1&target=bronc&story=epsilon&step=2")
-    screen.page.wait_for_function("() => !window.isHeld")
-    screen.page.evaluate("delay => { window.delay = delay; }", delay_ms)
-    banner(screen).locator(".st-key-story-back button").click()
-    expect(screen.page).not_to_have_url(re.compile("step="))
+    screen = requesting(visit, delay_ms)
+    press(screen, "Skip the guess")
+    expect(banner(screen)).to_contain_text(STORIES["epsilon"].steps[0].do)
+
+
+@pytest.mark.parametrize("delay_ms", [0, 5, 50, 100])
+def test_a_page_stays_though_the_board_of_the_former_page_requests_its_stops(visit, delay_ms: float) -> None:
+    screen = requesting(visit, delay_ms)
+    screen.go("Network")
+    expect(board(screen)).to_have_attribute("data-stop", "1")
 
 
 @pytest.mark.parametrize("size", SCREENS)

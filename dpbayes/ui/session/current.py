@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from dpbayes.ui.session.link import settings_from, too_long
+from dpbayes.ui.session.run import forget_fragments
 from dpbayes.ui.session.settings import Settings
 
 
@@ -51,6 +52,8 @@ _PLACE = "place"
 
 def show_place(place: str) -> None:
     """Remember the shown page. When a step opens a page, the address is for a moment that of the former page."""
+    if place != shown_place():
+        forget_fragments()
     st.session_state[_PLACE] = place
 
 

@@ -3,12 +3,24 @@
 from typing import Any
 
 from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 
 def this_run() -> Any | None:
     """Return the context of the run of this thread, with its session and page; None outside of a run."""
     return get_script_run_ctx(suppress_warning=True)
+
+
+def forget_fragments() -> None:
+    """Forget the fragments of the former page, and what the browser has sent or will send to them.
+
+    Streamlit would answer such a message after the new page by a run of the former page, and the browser would then
+    remove the new page.
+    """
+    if (run := this_run()) is not None:
+        run.fragment_storage.clear()
+        run.script_requests.request_rerun(RerunData())  # replaces waiting runs of fragments
+        run.script_requests.on_scriptrunner_yield()  # takes it, and runs nothing
 
 
 def has_browser(session: str) -> bool:
