@@ -128,13 +128,11 @@ class Pictures:
         curves, mean = self.curves, numeral(value, 2)
         assert curves is not None
         cells = self.inputs.counts.network.cell_count
-        whose = f"of all {cells:,} probabilities together" if curves.of_posteriors else "of predictions"
-        text = f"The mean KL divergence {whose} is {mean} nats"
+        whose = f"All {cells:,} probabilities together" if curves.of_posteriors else "Predictions"
+        text = f"{whose}: {mean} nats from the table’s"
         if self.aware is not None:
-            naive = numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)
-            text += f"; a naive reader’s is {naive}"
-        bound = "No bound is proved" if most is None else f"95% of naive releases are below {numeral(most, 2)} (proved)"
-        return f"{text}. {bound}."
+            text += f", {numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)} for a naive reader"
+        return f"{text} ({'no proved bound' if most is None else f'95% are proved below {numeral(most, 2)}'})."
 
     # The signs
 
@@ -173,8 +171,8 @@ class Pictures:
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
         figure = directly_named(figure, PROVED_SHARE.name, "proved bound", GRID[-1], "top left")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        harm = "does no harm to a reader who models the noise" if is_modelled else "is set to 0, which distorts answers"
-        return figure, _signs_text(here, f"This {harm}."), value
+        meaning = "harmless, as the noise is modelled" if is_modelled else "they are set to 0, which distorts answers"
+        return figure, _signs_text(here, meaning), value
 
     # Predictions
 
@@ -232,7 +230,7 @@ def _signs_text(shares: Mapping[str, float], meaning: str) -> str:
     if not any(shares[name] for name in simulated):
         return "No release has a negative count."
     shown = " and ".join(f"{share} of {name}" for name, share in simulated.items())
-    return f"A count is negative in {shown} releases. {meaning}"
+    return f"Nearly empty cells turn negative in {shown} releases: {meaning}."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.audit.risk import belief_sentence
+from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
@@ -29,6 +29,7 @@ from dpbayes.experiments.answers import (
     span_of,
 )
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
+from dpbayes.figures.explore import belief_figure
 from dpbayes.mechanisms import Mechanism, Outcome, Release
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.question import Question
@@ -116,9 +117,19 @@ ACCURACY = Panel(
 
 SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
 
+PERSON = Panel(
+    "person",
+    "What about one person?",
+    "An attacker's belief about one person before a release, and the largest one after it.",
+    help="An attacker knows all other records, and believes with 10% that a statement about one person is true. After "
+    "a release, the belief is at most as large as the lower bar.",
+)
+
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
 
-ONE_SIDE = "The range misses the table’s answer: noise pulls answers from few records towards the prior."
+FEW_RECORDS = " The noise pulls answers from few records towards the prior."
+NO_ARROW = " An arrow that the answer needs was not chosen, or the noise pulls the answer towards the prior."
+"""Why all answers are on one side of the table's own."""
 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
@@ -136,14 +147,15 @@ def explore_table(inputs: CuratorInputs, *, is_alone: bool = False) -> View:
 
     Args:
         inputs: The table's counts and the mechanism.
-        is_alone: Whether the large picture of the answer is shown alone.
+        is_alone: Whether the large picture stands beside that of one person alone.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     pictures = None if is_alone else Pictures(inputs)
-    board = Board("explore", _title(inputs), panels[:1] if is_alone else panels, {}, "1", SLIDER, private=True)
+    shown = (POSTERIOR, PERSON) if is_alone else panels
+    board = Board("explore", _title(inputs), shown, {}, "1", SLIDER, private=True)
     return View(board, lambda stop: _frames(inputs, float(stop), pictures))
 
 
@@ -180,8 +192,8 @@ def _decimals(low: float, high: float, *others: float) -> int:
 
 
 def _range_text(low: float, high: float, decimals: int) -> str:
-    first, last = probability_text(low, decimals), probability_text(high, decimals)
-    return first if first == last else f"{first} to {last}"
+    first, last = f"{low:.{decimals}f}", f"{high:.{decimals}f}"
+    return probability_text(low, decimals) if first == last else f"{first} to {last}"
 
 
 def _title(inputs: CuratorInputs | RecipientInputs) -> str:
@@ -230,7 +242,8 @@ def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) ->
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     picture = _picture(inputs, read, (low, high))
     error = float(np.abs(read.means - exact).mean())
-    figures, captions, others = pictures.at(epsilon) if pictures else ({}, {}, {})
+    person = {"person": belief_figure(SUSPICION, ceiling(SUSPICION, mechanism.certified))}
+    figures, captions, others = pictures.at(epsilon) if pictures else (person, {}, {})
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
     headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
@@ -281,11 +294,11 @@ def _said(
         said = f"this release says nothing about the table; it answers about {same}, as the prior does."
         return said, f"{FROM_PRIOR} The mean absolute error, {error}, is only how far it happens to be from the table."
     caption = f"Mean absolute error of releases: {error}."
-    ends = f"exact to {decimals} decimals" if ends == answer else f"as {ends}"
-    if picture.interval is None:
-        return f"the table’s answer of {answer} comes out {ends} in {releases} possible releases.", caption
-    misses = "" if low <= exact <= high else f" {ONE_SIDE}"
-    return f"the table’s answer of {answer} comes out {ends} in 95 of 100 releases.", f"{caption}{misses}"
+    side = "too high, " if exact < low else "too low, " if exact > high else ""
+    ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
+    share = f"{releases} possible" if picture.interval is None else "95 of 100"
+    reason = (FEW_RECORDS if releases >= FEW else NO_ARROW) if side else ""
+    return f"the table’s answer of {answer} comes out {ends} in {share} releases.", f"{caption}{reason}"
 
 
 def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:

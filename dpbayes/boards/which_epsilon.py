@@ -8,7 +8,6 @@ from functools import cached_property
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
@@ -40,18 +39,15 @@ TOLERANCE = Parameter(
 
 PRIOR_ANSWERS = (
     "The error first rises: at the smallest ε only the prior answers, the assumption from before any record was seen, "
-    "which is near the table’s answer here."
+    "which happens to be near the answer."
 )
 """What an error that rises before it falls means."""
 
 ONLY_PRIOR = "◂ only the prior answers"
 """What stands in the picture of such an error."""
 
-ALL_EXACT = "It falls steeply where the noise hardly ever reaches 1: counts are whole, so they are found exactly."
-"""What an error that falls to nothing means."""
-
-RISE, FALL = 1.2, 0.1
-"""How many times the first error the largest one is, and the share that is left at twice ε, if these are explained."""
+RISE = 1.2
+"""How many times the first error the largest one is, if this is explained."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +133,12 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    if most.max() > RISE * most[0]:
+    if has_risen := bool(most.max() > RISE * most[0]):
         figure = directly_named(figure, NEARLY_ALL, ONLY_PRIOR, float(errors.epsilons[0]), "top right", is_listed=True)
     numbers, note = dict[str, float](), _about(inputs)
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)
-    caption = " ".join([*_interval(least), *_remarks(most)])
+    caption = " ".join([*_interval(least), *[PRIOR_ANSWERS] * has_risen])
     headline = _headline(least, errors, tolerance)
     if not inputs.tables.is_private:
         headline = f"On made-up tables, {headline[0].lower()}{headline[1:]}"
@@ -173,13 +169,6 @@ def _about(inputs: ToleranceInputs) -> str:
         else ", which costs no privacy. A table unlike these may need far less ε, or far more."
     )
     return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}{cost}"
-
-
-def _remarks(most: FloatArray) -> list[str]:
-    """Explain an error that rises before it falls, and one that falls steeply at the end."""
-    rises = most.max() > RISE * most[0]
-    falls = most[-1] < FALL * most[-4]  # at half of the largest epsilon
-    return [PRIOR_ANSWERS] * bool(rises) + [ALL_EXACT] * bool(falls)
 
 
 def _interval(least: LeastEpsilon) -> list[str]:

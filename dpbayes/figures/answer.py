@@ -16,11 +16,8 @@ STRIP, CURVES = [0.0, 0.34], [0.47, 1.0]
 BETWEEN = 0.4
 """The height between them, where texts cover nothing."""
 
-SINGLE, CURVE = [0.0, 0.06], [0.1, 1.0]
-"""The same parts for one dot."""
-
-SINGLE_HEIGHT = 360
-"""The height of the picture of one release in pixels, at most."""
+FEW, FEW_STRIP, FEW_CURVES, FEW_BETWEEN, LOW = 10, [0.0, 0.12], [0.22, 1.0], 0.17, 400
+"""The most releases that are few; the same parts for these, and the height of their picture in pixels."""
 
 COLUMNS, ABREAST = 90, 6
 """Columns of dots over the axis, and the most columns that a stack may have."""
@@ -30,8 +27,8 @@ TALLEST = 16
 
 TABLE, RELEASED, OTHERS, RANGE = (
     "the table (curator only)",
-    "learned from one release",
-    "other releases",
+    "from one release",
+    "releases",
     "95 of 100 releases",
 )
 CREDIBLE = "95% credible interval"
@@ -90,7 +87,9 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         colour: The colour of the mechanism.
     """
     traces: list[Trace] = []
-    notes, shapes, is_single = [*_ends(answers), *_outside(answers)], [], len(answers.releases) == 1
+    is_few, is_single = len(answers.releases) <= FEW, len(answers.releases) == 1
+    strip, curves, between = (FEW_STRIP, FEW_CURVES, FEW_BETWEEN) if is_few else (STRIP, CURVES, BETWEEN)
+    notes, shapes = [*_ends(answers), *_outside(answers)], []
     if answers.exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         line = {"line": {"color": EXACT, "width": 3}, "name": TABLE}
@@ -105,25 +104,24 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         traces.append(_nothing_learned(answers))
         dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
         shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
-        notes.append(_beside(answers.answer, answers.span))
-    strip, curves = (SINGLE, CURVE) if is_single else (STRIP, CURVES)
+        notes.append(_beside(answers.answer, answers.span) | {"y": between})
     hidden: Axis = {"showticklabels": False, "showgrid": False, "zeroline": True}
     return figure_of(
         [*traces, *_dots(answers, colour)],
         x=titled(f"{plain(name, 80)}{_enlarged(answers.span)}", range=list(answers.span), anchor="y2"),
-        y=titled("density", range=[0, answers.top], domain=curves, **hidden),
+        y=titled("", range=[0, answers.top], domain=curves, **hidden),
         yaxis2=titled("", range=[0, 1], domain=strip, **hidden),
         annotations=notes,
         shapes=shapes,
-        height=SINGLE_HEIGHT if is_single else 480,
-        **({"meta": {"rows": True}} if is_single else {}),  # no higher on a large screen
+        height=LOW if is_few else 480,
+        **({"meta": {"rows": True}} if is_few else {}),  # no higher on a large screen
     )
 
 
 def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
     """Return the name of the line at the table's answer, on the side that has more room."""
     side = {"xanchor": "left", "xshift": 6} if answer < sum(span) / 2 else {"xanchor": "right", "xshift": -6}
-    place = {"x": answer, "y": BETWEEN, "yref": "paper", "yanchor": "middle", "showarrow": False}
+    place = {"x": answer, "yref": "paper", "yanchor": "middle", "showarrow": False}
     return place | side | {"text": "the table’s answer"}
 
 
@@ -178,7 +176,7 @@ def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray,
             break
     rows = (same & (order < order[:, None])).sum(axis=1) % heights
     x = middle + unit * stacks if abreast == 1 else shown
-    most = TALLEST if len(values) > 1 else 1
+    most = min(TALLEST, len(values))
     return x, (rows + 0.5) / max(most, heights.max(initial=0))
 
 

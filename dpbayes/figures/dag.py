@@ -163,6 +163,7 @@ ROOM, ROW = 380.0, 56.0
 
 def places_in_rows(places: Mapping[str, Place], arrows: Iterable[tuple[str, str]]) -> dict[str, Place]:
     """Return (x, y) for a small drawing: nodes of one height in rows of the width ROOM, nodes without arrows last."""
+    arrows = list(arrows)
     linked = {name for arrow in arrows for name in arrow}
     rows: list[list[str]] = []
     before = None
@@ -179,7 +180,17 @@ def places_in_rows(places: Mapping[str, Place], arrows: Iterable[tuple[str, str]
         left = (ROOM - sum(wide) - gap * (len(row) - 1)) / 2
         for i, name in enumerate(row):
             positions[name] = (left + sum(wide[:i]) + gap * i + wide[i] / 2, ROW * k)
+    for name in (row[0] for row in rows if len(row) == 1):
+        x, y = positions[name]
+        if any(abs(across - x) < _wide(name) / 2 for across in _crossings(positions, arrows, y)):
+            positions[name] = (x + _wide(name), y)
     return positions
+
+
+def _crossings(places: Mapping[str, Place], arrows: Iterable[tuple[str, str]], y: float) -> list[float]:
+    """Return where arrows that begin above a height and end below it are at this height."""
+    ends = [(places[parent], places[child]) for parent, child in arrows]
+    return [x0 + (x1 - x0) * (y - y0) / (y1 - y0) for (x0, y0), (x1, y1) in ends if min(y0, y1) < y < max(y0, y1)]
 
 
 def _layers(parents: Mapping[str, Sequence[str]], children: Mapping[str, Sequence[str]]) -> list[list[str]]:

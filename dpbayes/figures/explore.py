@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import GREEN, Curve, Look
+from dpbayes.base.looks import GREEN, SLATE, Curve, Look
 from dpbayes.base.text import numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    LINES,
     PERCENT,
     Axis,
     Figure,
@@ -107,6 +108,19 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
     )
     y = titled(title, range=[-0.04, 1.06], tickformat=PERCENT, dtick=0.5)
     return figure_of([*lines, mark], x=small_epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
+
+
+def belief_figure(before: float, after: float) -> Figure:
+    """Draw a belief about one person before a release, and the largest one after it, as bars of a share."""
+    y = titled("", range=[-0.7, 1.7], tickvals=[1, 0], ticktext=["before", "at most after"], zeroline=False)
+    traces: list[Trace] = []
+    for place, belief, colour in ((1, before, faded(SLATE, 0.5)), (0, after, SLATE)):
+        text = {"mode": "text", "text": [share_text(belief)], "textposition": "top center"}
+        bar = {"x": [0.0, belief], "y": [place, place], "line": {"color": colour, "width": 18}}
+        above = {"type": "scatter", "x": [min(max(belief, 0.06), 0.94)], "y": [place + 0.25]}
+        traces += [one | {"hoverinfo": "skip", "showlegend": False} for one in (LINES | bar, above | text)]
+    x = titled("belief that a statement is true", range=[0, 1], tickformat=PERCENT, dtick=0.25)
+    return figure_of(traces, x=x, y=y, height=HEIGHT)
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:

@@ -12,7 +12,7 @@ from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, ST
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.boards.explore import (
     DRAWN,
-    ONE_SIDE,
+    FEW_RECORDS,
     RecipientInputs,
     explore_release,
     explore_table,
@@ -129,7 +129,8 @@ def test_a_range_that_misses_the_tables_answer_is_explained():
         frame = explore_table(at).frames_at("1")[0]
         is_within = frame.numbers["low"] <= frame.numbers["exact"] <= frame.numbers["high"]
         assert is_within == (question is many)
-        assert (ONE_SIDE in frame.captions["posterior"]) != is_within
+        assert (FEW_RECORDS in frame.captions["posterior"]) != is_within
+        assert ("comes out too low, as" in frame.headline) != is_within
 
 
 def test_draw_another_shows_another_of_the_same_releases():
@@ -158,7 +159,7 @@ def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bound
     if STATED.name in bounds:
         bound = posterior_kl(laplace_at(1.0).prior, INPUTS.counts, epsilon=np.array(STOPS), delta=DELTA).theorem
         np.testing.assert_allclose((curves[PROVED.name], curves[STATED.name]), (bound.certified, bound.printed))
-    assert ("No bound is proved" in frame.captions["divergence"]) == (not bounds)
+    assert ("no proved bound" in frame.captions["divergence"]) == (not bounds)
 
 
 def test_the_divergence_is_that_of_the_chosen_reader():
@@ -198,7 +199,7 @@ def test_the_caption_states_shares_with_a_negative_count():
     laplace, fourier = re.findall(r"([\d.]+)%", frame.captions["signs"])
     assert float(laplace) == pytest.approx(100 * frame.numbers["signs"], abs=0.05)
     assert float(fourier) < 100 * proved
-    assert "models the noise" in frame.captions["signs"]
+    assert "the noise is modelled" in frame.captions["signs"]
 
 
 # A question that is no cell

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from dpbayes.audit.risk import ceiling
+from dpbayes.base.privacy import Guarantee
 from dpbayes.ui.pages.stories.story import STORIES
 from dpbayes.ui.session.graphs import graph_of
 from dpbayes.ui.session.settings import Seat, Settings
@@ -59,7 +61,9 @@ def test_the_picture_of_home_is_the_large_one_of_explore_whatever_table_is_open(
         (home,) = boards(open_page("pages/home.py", epsilon="0.1", **query))
         shown, large = frame_of(home), frame_of(explore)
         assert shown["headline"] == large["headline"]
-        assert [panel["key"] for panel in home["panels"]] == ["posterior"]
+        assert [panel["key"] for panel in home["panels"]] == ["posterior", "person"]
+        bars = [trace["x"] for trace in shown["figures"]["person"]["data"] if trace["mode"] == "lines"]
+        assert [bar[1] for bar in bars] == pytest.approx([0.1, ceiling(0.1, Guarantee(0.1))])
         for trace, other in zip(
             shown["figures"]["posterior"]["data"], large["figures"]["posterior"]["data"], strict=True
         ):

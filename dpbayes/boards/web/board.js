@@ -173,7 +173,9 @@ class Board {
     for (const panel of this.panels.values()) panel.chart?.again();
   }
 
-  save(panels, format) {
+  save(all, format) {
+    const panels = all.filter(({ chart, root }) => chart && !root.hasAttribute("data-empty"));
+    if (!panels.length) return;
     const { name, caption, slider } = this.view;
     const stop = slider ? `-${this.root.dataset.stop}` : "";
     const one = panels.length === 1 && this.panels.size > 1 ? `-${panels[0].key}` : "";

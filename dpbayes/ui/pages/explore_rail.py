@@ -26,17 +26,12 @@ from dpbayes.ui.widgets.show import folded, guarded
 RARELY_CHANGED = ("noise", "calibration")
 """Parameters of mechanisms that are rarely changed."""
 
-MOST_LISTED = 4_000
-"""The largest number of states of all nodes in one list, all of which the browser receives."""
-
-State = tuple[str, str]
-"""A node and one of its states."""
-
 
 def question_line(chosen: Chosen) -> None:
     """Offer the question as a sentence: how likely a state is, given states of other nodes."""
     question = question_of(chosen)
-    states = _listed(chosen, question)
+    net = chosen.network
+    states = [(name, state) for name, states in zip(net.names, net.states, strict=True) for state in states]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="question.line"):
         st.markdown("**How likely is**", width="content")
         st.session_state["question.event"] = (question.target, question.state)
@@ -58,6 +53,7 @@ def question_line(chosen: Chosen) -> None:
             key="question.given",
             format_func=lambda pair: _assigned(chosen, pair),
             placeholder="nothing is known",
+            select_all=False,
             on_change=_pick_evidence,
             args=(question,),
             label_visibility="collapsed",
@@ -71,21 +67,11 @@ def meanings_of(chosen: Chosen) -> dict[str, str]:
     return {name: _meaning(chosen, name) for name in (question.target, *question.evidence)}
 
 
-def _listed(chosen: Chosen, question: Question) -> list[State]:
-    """Return all states of all nodes; if these are too many, one of each node and those of the question."""
-    net = chosen.network
-    every = [(name, state) for name, states in zip(net.names, net.states, strict=True) for state in states]
-    if len(every) <= MOST_LISTED:
-        return every
-    telling = [(name, net.states[node][net.telling_state(node)]) for node, name in enumerate(net.names)]
-    return list(dict.fromkeys([(question.target, question.state), *question.evidence.items(), *telling]))
-
-
 def _meaning(chosen: Chosen, name: str) -> str:
     return chosen.readable[name].name if name in chosen.readable else name
 
 
-def _assigned(chosen: Chosen, pair: State) -> str:
+def _assigned(chosen: Chosen, pair: tuple[str, str]) -> str:
     return statement(_meaning(chosen, pair[0]), pair[1])
 
 
@@ -94,8 +80,6 @@ def _pick_event(chosen: Chosen) -> None:
     before, (target, state) = question_of(chosen), st.session_state["question.event"]
     net = chosen.network
     new = replace(before, state=state) if target == before.target else first_question(net, net.index(target), state)
-    if target != before.target:
-        st.toast(f"The condition is now one with an arrow to “{escaped(_meaning(chosen, target))}”.")
     change(target=target, state=state, evidence=tuple(new.evidence.items()))
 
 

@@ -23,28 +23,27 @@ from dpbayes.ui.widgets.show import headline
 
 WHAT_IT_IS = (
     "dpbayes learns a **Bayesian network** from a table: which columns depend on which, and with what probabilities. "
-    "It publishes these with **differential privacy**: noise limits what a record shows."
+    "It publishes the counts for this with noise, so that a release hardly depends on any one record: **differential "
+    "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** is this limit, for one record. Small ε: a record hardly shows, and little can "
-    "be learned. Large ε: much can be learned, also about one person."
+    "**Epsilon (ε)** says how little: one record changes the probability of any release at most e^ε-fold, 2.72-fold "
+    "at ε = 1. At a small ε, little can be learned. At a large ε, much can be learned, also about one person."
 )
 WHO = (
-    "The **curator** has the table, and alone sees the blue curve, whose width is what the records leave open. A "
-    "release publishes counts with noise. The orange curve is what the public learns from one release."
+    "Neither curve is published: a release is a list of noisy counts. The blue curve is what the table says, which "
+    "only its **curator** sees; its width is what the records leave open. The other curve is what the public learns "
+    "from one release."
 )
-STEPS = (
-    "Choose a table on *Data*, draw arrows on *Network*, look at possible releases on *Explore*, and make one on "
-    "*Release*. *Proofs* and *Lab* test the promises."
-)
+STEPS = "The order of work: *Data*, *Network*, *Explore*, *Release*. *Proofs* and *Lab* test the promises."
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
 def home_page() -> None:
     """Show what this is beside a live picture, the two ways in, and the stories below."""
-    with st.container(key="home"):
+    with st.container(key="beside-home"):
         words, picture = st.columns([1, 2], gap="medium")
-    with words:
+    with words, st.container():
         headline("Share what your data shows, and limit what it reveals about anyone.")
         st.markdown(WHAT_IT_IS)
         st.markdown(EPSILON)
@@ -55,6 +54,7 @@ def home_page() -> None:
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
             st.button("What is epsilon? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
+    with words:
         st.markdown(WHO)
         st.markdown(STEPS)
     with picture:
