@@ -297,7 +297,8 @@ def test_what_an_installation_lacks_is_one_sentence_that_says_what_to_install(
     ran = run(installed, *command)
     assert (ran.returncode, ran.stdout, ran.stderr) == (REFUSED, "", f"{sentence}\n")
     assert main(["ledger", "--ledger", str(tmp_path / "ledger.sqlite"), "list"]) == HOLDS
-    assert capsys.readouterr().out == "garden: budget 2, released 0, reserved without a release 0, left 2\n"
+    said = "garden: released 0, reserved without a release 0. The remaining budget is 2 of 2.\n"
+    assert capsys.readouterr().out == said
 
 
 WITHOUT = """

@@ -92,7 +92,7 @@ def read_table(name: str, data: bytes | None = None) -> TableFile:
     data = read_file(name) if data is None else data
     if not data.strip():
         raise InputError("The file is empty.")
-    is_book = is_workbook(data)
+    is_book = data.startswith(b"PK\x03\x04") and re.search(rb"xl/workbook\w*\.xml", data) is not None
     if len(data) > (limit := MAX_WORKBOOK if is_book else MAX_UPLOAD):
         raise InputError(f"The file has {len(data):,} bytes; the limit is {limit:,}.")
     if name.lower().endswith((".parquet", ".pq")) or data.startswith(b"PAR1"):
@@ -254,11 +254,6 @@ def _texts(name: str, column: "pa.ChunkedArray") -> "pd.Series":
 
 
 # Workbooks
-
-
-def is_workbook(data: bytes) -> bool:
-    """Whether this is a workbook of Excel: a zip archive that names its part."""
-    return data.startswith(b"PK\x03\x04") and re.search(rb"xl/workbook\w*\.xml", data) is not None
 
 
 def read_workbook(data: bytes) -> "tuple[pd.DataFrame, str]":

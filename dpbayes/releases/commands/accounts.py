@@ -70,9 +70,8 @@ def _listed(path: Path, args: argparse.Namespace) -> Iterator[str]:
     books = ledger.read_books(path)
     for account in books.accounts.values():
         yield (
-            f"{account.dataset}: budget {account.budget_text}, "
-            f"released {amount_text(account.released)}, reserved without a release {amount_text(account.reserved)}, "
-            f"left {amount_text(account.left)}"
+            f"{account.dataset}: released {amount_text(account.released)}, "
+            f"reserved without a release {amount_text(account.reserved)}. {account.left_text}"
         )
         for spending in books.of(account.dataset):
             time = spending.reservation.time

@@ -182,14 +182,10 @@ class Account:
         return self.budget - self.released - self.reserved
 
     @property
-    def budget_text(self) -> str:
-        """The budget, with its measure if it is rho."""
-        return f"{amount_text(self.budget)}{', in rho' if self.measure is PrivacyMeasure.RHO else ''}"
-
-    @property
     def left_text(self) -> str:
-        """A sentence on the remaining budget."""
-        return f"The remaining budget is {amount_text(self.left)} of {self.budget_text}."
+        """A sentence on the remaining budget, with the measure if it is rho."""
+        measure = ", in rho" if self.measure is PrivacyMeasure.RHO else ""
+        return f"The remaining budget is {amount_text(self.left)} of {amount_text(self.budget)}{measure}."
 
     def cost_of(self, amount: Amount) -> Fraction:
         """Return the cost of an amount in the measure of the budget.

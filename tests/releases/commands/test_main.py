@@ -139,7 +139,7 @@ def refused(words, why, tmp_path, capsys):
     assert said.count("\n") == 1
     assert "Traceback" not in said
     assert main(["ledger", "list", "--ledger", str(tmp_path / "ledger.sqlite")]) == HOLDS
-    assert "left 2" in capsys.readouterr().out
+    assert "budget is 2 of 2" in capsys.readouterr().out
     return said
 
 
