@@ -164,7 +164,7 @@ def test_the_ledger_is_opened_raised_listed_checked_and_exported(tmp_path, file,
     capsys.readouterr()
     assert main([*path, "list"]) == HOLDS
     listed = capsys.readouterr().out
-    assert "forest: budget 1.5" in listed
+    assert "budget is 1.5 of 1.5" in listed
     row = next(line.split()[1].rstrip(",") for line in listed.splitlines() if "released" in line and "row" in line)
     assert main([*path, "export", row, "--out", str(tmp_path / "again.json")]) == HOLDS
     assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
