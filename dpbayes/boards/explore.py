@@ -245,6 +245,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) ->
     person = {"person": belief_figure(SUSPICION, ceiling(SUSPICION, mechanism.certified))}
     figures, captions, others = pictures.at(epsilon) if pictures else (person, {}, {})
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
+    numbers["factor"] = math.exp(mechanism.certified.epsilon)
     headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 

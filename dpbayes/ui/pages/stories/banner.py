@@ -116,8 +116,8 @@ def _turns(story: OpenStory, *, is_guessed: bool) -> None:
     if number < story.story.places:
         # The button stays when it can be used: another in its place would move under the hand.
         more: dict[str, Any] = {"type": "primary", "disabled": not is_guessed}
-        more["help"] = None if is_guessed else "Guess first, or skip the guess."
-        st.button("Next", key="story.next", on_click=open_step, args=(key, number + 1), **more)
+        label = "Next" if is_guessed else "Next (guess first)"
+        st.button(label, key="story.next", on_click=open_step, args=(key, number + 1), **more)
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
@@ -181,10 +181,10 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     guesses = _guesses()
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
-        st.text_input(
-            "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
-        )
         if place not in guesses:
+            st.text_input(
+                "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
+            )
             st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
             st.button("Skip the guess", key="story.skip", on_click=_skip, args=(place,))
             if st.session_state.get("story.without_guess") == place:
