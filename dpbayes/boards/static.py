@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.text import listed, numeral
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import columns_figure, rows_figure
@@ -46,7 +45,7 @@ def table_columns(names: Sequence[str], states: Sequence[Sequence[str]], records
     return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more}),))
 
 
-def released_rows(network: Network, release: Release[Outcome], reading: Reading, node: int) -> View:
+def released_rows(network: Network, release: Release[Outcome], reading: Reading, node: int, answer: str = "") -> View:
     """Return the board of one node of a release: one state in each row, with the interval if there is a posterior.
 
     It follows from the release alone.
@@ -56,6 +55,7 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
         release: The released tables.
         reading: The reading of the noise; a release that does not state its noise is read as it is.
         node: The node.
+        answer: The headline: the answer to a question about the node.
 
     Returns:
         A view of one stop.
@@ -64,17 +64,20 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
     panel = Panel("rows", f"How likely is {event}?", "Each row with its 95% interval.", large=True)
     board = Board("release", "The released probabilities", (panel,), {})
     reading = reading if release.tells_noise else Reading.AS_REAL
-    return View(board, lambda _: (_frame(network, release, reading, node, event),))
+    return View(board, lambda _: (_frame(network, release, reading, node, answer),))
 
 
-def _frame(network: Network, release: Release[Outcome], reading: Reading, node: int, event: str) -> Frame:
+def _frame(network: Network, release: Release[Outcome], reading: Reading, node: int, answer: str) -> Frame:
     every = np.flatnonzero(network.node_of_row == node)
     rows = every[:ROWS_SHOWN]
     cells = network.row_starts[rows] + network.telling_state(node)
     mean = release.outcome.probabilities[cells]
     low = high = mean
-    notes = ["This release has no intervals."]
+    counts, notes = [], ["This release has no intervals."]
     if isinstance(release.outcome, ReleasedPosterior):
+        updates = release.outcome.updates
+        sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
+        counts = [f"{own:,.0f} of {of:,.0f}" for own, of in zip(updates[cells], sums, strict=True)]
         low, high = release.posterior.interval(LEVEL, cells=cells)
         notes = [f"Lines: 95% intervals. {INTERVALS[reading]}"]
     if reading is Reading.NOISE_AWARE:
@@ -86,14 +89,11 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     adaptive = OF_RECORDS[0].colour
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    least, most = (numeral(round(value, 2) or value, 2) for value in (float(mean.min()), float(mean.max())))
-    finding = f"In this release, {event} has probability {least} among all records."
-    if len(rows) > 1:
-        parents = [network.names[j] for j in network.families[node][:-1]]
-        by = f"{len(parents)} other columns" if len(parents) > 3 else listed(parents)
-        finding = f"In this release, the probability of {event} is {least} to {most}, depending on {by}."
-    figure = rows_figure(labels, (mean, low, high), own=colour)
-    return Frame(finding, {"rows": figure}, captions={"rows": " ".join(notes)})
+    overlap = "All intervals overlap: noise can explain the differences between the rows."
+    if low.max() > high.min():
+        overlap = "Some intervals do not overlap: noise can hardly explain the differences between the rows."
+    figure = rows_figure(labels, (mean, low, high), own=colour, counts=counts)
+    return Frame(answer, {"rows": figure}, (overlap,) * (len(rows) > 1 and bool(counts)), {"rows": " ".join(notes)})
 
 
 def _given(network: Network, row: int) -> str:

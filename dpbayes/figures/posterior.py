@@ -148,15 +148,19 @@ Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""
 
 
-def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE) -> Figure:
-    """Draw mean and 95% interval of the rows of a release, one line each; long labels are wrapped."""
+COUNTS = "<b>released counts</b>"
+"""What stands above the counts of the rows."""
+
+
+def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE, counts: Sequence[str] = ()) -> Figure:
+    """Draw mean and 95% interval of the rows of a release, one line each, beside `counts`; long labels are wrapped."""
     mean, low, high = spans
-    lines = [wrap(label, 32) for label in labels]
+    lines, places = [wrap(label, 32) for label in labels], np.arange(len(labels), dtype=float)
     marks = {
         "type": "scatter",
         "mode": "markers",
         "x": mean,
-        "y": np.arange(len(labels), dtype=float),
+        "y": places,
         "marker": {"color": own, "symbol": "circle", "size": 8},
         "error_x": interval_bar(mean, low, high, width=3),
         "name": "this release",
@@ -165,10 +169,14 @@ def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE) -> F
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     ticktext = ["<br>".join(map(plain, own_lines)) for own_lines in lines]
+    shared = {"automargin": True, "range": [len(labels) - 0.4, -1.4 if counts else -0.6]}
+    right = {"overlaying": "y", "side": "right", "tickvals": [-1.0, *places], "ticktext": [COUNTS, *counts]}
+    axis = {"x": mean, "y": places, "yaxis": "y2", "opacity": 0, "hoverinfo": "skip", "showlegend": False}
     return figure_of(
-        [marks],
+        [marks, *([axis] if counts else [])],
         x=titled("probability", range=[-0.01, 1.01]),
-        y={"automargin": True, "range": [len(labels) - 0.4, -0.6], "tickvals": marks["y"], "ticktext": ticktext},
-        height=90 + 24 * max(map(len, lines), default=1) * len(labels),
+        y={"tickvals": places, "ticktext": ticktext, **shared},
+        height=90 + 24 * (max(map(len, lines), default=1) * len(labels) + bool(counts)),
         **ROWS,
+        **({"yaxis2": {**shared, **right, "showgrid": False, "zeroline": False}} if counts else {}),
     )

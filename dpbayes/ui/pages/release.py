@@ -7,13 +7,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from dpbayes.audit.risk import belief_sentence
 from dpbayes.base import terms
 from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
-from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, listed, many, numeral, typed
@@ -34,7 +32,6 @@ from dpbayes.releases.document.request import (
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, require_public, shown_again, states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.data_columns import ROWS_SHOWN
 from dpbayes.ui.pages.release_history import (
     RELEASED,
     as_epsilon,
@@ -54,17 +51,23 @@ from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
-from dpbayes.ui.widgets.opened_release import NEWEST, opened_release
+from dpbayes.ui.widgets.opened_release import NEWEST, opened_release, small_graph
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ADAPTIVE = OF_RECORDS[0].__name__
 KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 """The mechanisms that have a real release, by the names of their classes."""
 
+ANOTHER = "Another release of these records"
 CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
 REASON = "First release of this table"
+
+OWN_BUDGET = (
+    "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
+    "values are unchanged."
+)
 
 _PRESSED, _CHARGED, PURE = "release.pressed", "release.charged", "release.pure"
 
@@ -97,7 +100,9 @@ def _release(chosen: Chosen, path: Path) -> str:
     step = _step_on_data(chosen)
     try:
         require_releasable(chosen)
-        left, right = st.columns(2, gap="large")
+        row = st.session_state.get(RELEASED)
+        form = st.container() if row is None else st.expander(ANOTHER, key=f"release.another.{row}")
+        left, right = form.columns(2, gap="large")
         step = "choose a mechanism and a graph that can be released"
         with left:
             st.subheader("The release")
@@ -144,7 +149,6 @@ def _result(published: Published, charged: "ChargedAccount") -> None:
         st.info(f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget.")
     opened_release(published.document, key=NEWEST)
     left = charged.shown(charged.account.left)
-    st.subheader("Another release of these records")
     st.markdown(
         f"ε = {left} of the budget is left. Change the mechanism or ε to make another release. The ledger shows this "
         "one again."
@@ -233,12 +237,9 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
         f"**{escaped(chosen.data_title)}**{records}: the tables of the drawn graph with {graph}, as "
         f"{many(request.entry.length(request), 'whole number')} with noise."
     )
+    small_graph(network)
     if request.entry.length(request) == network.cell_count:
-        st.caption("What goes out: a noisy count for each combination of values.")
-        counted = np.bincount(network.node_of_row[network.row_of_cell])
-        parts = [", ".join(network.names[j] for j in family[::-1]) for family in network.families]
-        frame = pd.DataFrame({"counts of": parts, "whole numbers": counted})
-        st.dataframe(frame, hide_index=True, height=38 + 35 * min(len(parts), ROWS_SHOWN))
+        st.caption("What goes out: a noisy count for each value of a column and each combination of its parents.")
     values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
     st.caption(
         escaped(request.entry.accuracy(request, request.calibrated.scale))
@@ -370,7 +371,7 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
     """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
     table = request.dataset  # another table has its own budget
     shown = "" if is_taken else table
-    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", persist_state="session")
+    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", persist_state="session", help=OWN_BUDGET)
     epsilon, typed_delta = budget_boxes(
         "Total budget ε", *map(amount_text, _promise(request)), key=f"release.budget.{table}"
     )
@@ -387,22 +388,14 @@ def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> Cha
     else:
         _explain(epsilon, typed_delta)
     reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", persist_state="session")
-    st.caption(
-        "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
-        "values are unchanged."
-    )
     if not name.strip() or not reason.strip():
         raise InputError("A new dataset needs a name and a justification.")
     return ChargedAccount(account, cost_in(account.measure, request.cost), delta, reason, problem)
 
 
 def _explain(epsilon: str, delta: str) -> None:
-    """State how to choose a valid budget: it is for all releases, and what it allows an attacker."""
+    """State what a valid budget allows an attacker, by which it is chosen."""
     most, rare = (float(controls.plain_number(text) or 0) for text in (epsilon, delta))
-    st.caption(
-        "This release spends its privacy loss ε. The total budget is a limit for all releases of these records "
-        "together, now and later."
-    )
     st.caption(f"Choose the budget by the risk for one person: {belief_sentence(Guarantee(most, rare))}")
 
 
@@ -454,7 +447,7 @@ def _seen(chosen: Chosen) -> None:
     elif seen:
         st.markdown(
             f"You have looked at {listed(seen)} of this table. No guarantee covers {choice} that is chosen by looking "
-            "at them: state so beside the release, or choose ε by *Which epsilon* on Explore, from made-up tables."
+            "at them: state so beside the release."
         )
     else:
         st.markdown(

@@ -29,6 +29,11 @@ from dpbayes.ui.widgets.show import sentence_instead
 RELEASED = "release.released"
 """Where a session stores the row of the release that it made last."""
 
+BUDGET = (
+    "A release spends its privacy loss ε. The total budget is a limit for all releases of these records together, now "
+    "and later."
+)
+
 BUDGET_DELTA = (
     "The probability that the limit of ε fails. With 0, the budget pays for Laplace noise only. Above 0, it pays "
     "for Gaussian noise, too. Whether it is 0 cannot change later."
@@ -45,7 +50,7 @@ def budget_boxes(label: str, epsilon: str, delta: str, *, key: str) -> tuple[str
     """
     left, right = st.columns(2)
     with left:
-        epsilon = _followed(label, epsilon, f"{key}.epsilon")
+        epsilon = _followed(label, epsilon, f"{key}.epsilon", help=BUDGET)
     with right:
         return epsilon, _followed("δ of the budget", delta, f"{key}.delta", help=BUDGET_DELTA)
 

@@ -10,12 +10,12 @@ import streamlit as st
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
-from dpbayes.base.text import escaped, numeral, numeral_above
+from dpbayes.base.text import escaped, listed, numeral, numeral_above
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.model.network import Network, assignment
+from dpbayes.model.network import Network, assignment, statement
 from dpbayes.model.query import query
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
@@ -62,8 +62,8 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
             assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
-    st.success("The release is valid: its numbers, its noise and its statements agree.")
-    st.caption(escaped(signature_line(document.content)))
+    signature = escaped(signature_line(document.content))
+    st.success(f"The release is valid: its numbers, its noise and its statements agree. {signature}")
     if is_brief:
         with folded("What this release says", key=f"{key}.open") as is_open:
             if is_open:
@@ -87,24 +87,26 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
         question = st.container()
         reading = _reading(document.tables, key=key)
         with question, sentence_instead():
-            target = _ask(document, reading, data, key=key)
+            target, answer = _ask(document, reading, data, key=key)
             with right:
-                show(f"{key}.rows", (data, reading, target), lambda: released_view(document, reading, target))
+                inputs = data, reading, target, answer
+                show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
     if isinstance(document.sampled, SampledSteps):
         with right:
-            _graph(document.network)
+            small_graph(document.network)
+            st.caption("The released graph. An arrow was chosen with noise: it can be wrong, and states no cause.")
     st.markdown("\n".join(f"- {escaped(line)}" for line in promise_lines(document)))
     with files:
         _files(document, reading, data, key=key)
 
 
-def released_view(document: Document, reading: Reading, target: str) -> View:
-    """Return the board of the released rows of a node, with the facts of the certificate."""
+def released_view(document: Document, reading: Reading, target: str, answer: str = "") -> View:
+    """Return the board of the released rows of a node below an answer, with the facts of the certificate."""
     request = document.request
     loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
     facts = {"table": request.dataset, "n": f"{request.n:,}", **loss}
     node = document.network.index(target)
-    return released_rows(document.network, document.tables, reading, node).stating(facts)
+    return released_rows(document.network, document.tables, reading, node, answer).stating(facts)
 
 
 def promise_lines(document: Document) -> tuple[str, str, str]:
@@ -120,11 +122,12 @@ def promise_lines(document: Document) -> tuple[str, str, str]:
         if not isinstance(total, Rho):
             together = f"All {document.composed.releases + 1:,} releases together change it {_factor(float(total))}."
         promise += f" {together}"
+    choice = "columns or an ε" if isinstance(document.sampled, SampledSteps) else "an ε, a graph or a prior"
     return (
         f"Promise: {promise}",
         f"Accuracy: {document.sampled.accuracy}",
-        "Not covered: an ε, a graph or a prior that was chosen after looking at the records; persons with several "
-        "records; other publications about the same people.",
+        f"Not covered: {choice} chosen after looking at the records; persons with several records; other publications "
+        "about the same people.",
     )
 
 
@@ -133,15 +136,14 @@ def _factor(loss: float) -> str:
     return f"by a factor of at most {numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
 
 
-def _graph(network: Network) -> None:
-    """Draw the graph that an adaptive release has chosen; list the arrows of a graph with many nodes."""
+def small_graph(network: Network) -> None:
+    """Draw a graph; list the arrows of a graph with many nodes."""
     if len(network.names) <= MOST_DRAWN:
         places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
         style = dag_mask(places, network.edges)
-        st.html(f'<div class="graph" role="img" aria-label="The released graph" style="{style}"></div>')
+        st.html(f'<div class="graph" role="img" aria-label="The graph" style="{style}"></div>')
     else:
         st.markdown(escaped("; ".join(f"{parent} → {child}" for parent, child in network.edges)))
-    st.caption("The released graph. Its arrows were chosen with noise: one can be wrong, and none states a cause.")
 
 
 def _listed(verification: Verification) -> None:
@@ -171,8 +173,11 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 # A question
 
 
-def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
-    """Answer a question about the released network, at first that of Explore; return its node. Errors: of `query`."""
+def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tuple[str, str]:
+    """Answer a question about the released network, at first that of Explore; return its node and a sentence.
+
+    Errors: those of `query`.
+    """
     network, settings = document.network, current()
     pairs = {assignment(name, state): (name, state) for name, states in zip(network.names, network.states, strict=True)
              for state in states}  # fmt: skip
@@ -189,7 +194,12 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> str:
     numbers(frame)
     for note in notes:
         st.caption(escaped(note))
-    return target
+    state = network.telling_state(network.index(target))
+    line, level = frame.iloc[state], f"{LEVEL:.0%} interval"
+    condition = f" if {listed([statement(*pair) for pair in evidence.items()])}" if evidence else ""
+    interval = f" ({level}: {line[level]})" if level in line else ""
+    event = statement(target, network.states[network.index(target)][state])
+    return target, f"In this release, {event}{condition} has probability {line['probability']}{interval}."
 
 
 def _answer(
