@@ -195,7 +195,7 @@ AUDITS = (
     _exponential(
         HellingerLocal,
         doubts=("The scale of the noise depends on the data and reveals information about them.",),
-        cases={"May the noise depend on the data?": {"epsilon": 1.0, "n": 200, "sides": 2, "prior": 0.1}},
+        cases={"May the noise depend on the data?": {"epsilon": 1.0, "n": 1000, "sides": 2, "prior": 0.01}},
     ),
     _exponential(HellingerSmooth),
     _exponential(HellingerEnumerated),

@@ -49,7 +49,8 @@ LIMIT = Panel(
     "verdict",
     "Does the privacy loss stay within the stated ε?",
     "The privacy loss as stated, as proved, and as computed for the worst pair of tables.",
-    help=f"{LOSS_IN_WORDS} Green is within the stated ε, red is above it; grey: the paper states none.",
+    help=f"{LOSS_IN_WORDS} Green is within the stated ε, red is above it. Where the paper states none, it is that of "
+    "the setting.",
 )
 CURVE = Panel(
     "curve",
@@ -150,14 +151,14 @@ def _sources(audited: Audited) -> str:
 def _limit(audited: Audited, report: AuditReport) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
     claim, proved = report.claimed, report.certified
-    none = LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")
+    none = LossBar("Stated in the paper", 0.0, 0.0, f"no guarantee; run at ε = {numeral(audited.promised.epsilon)}")
     rows = [none if not claim.is_private else replace(none, high=claim.epsilon, low=claim.epsilon, text=str(claim))]
     if proved.is_private:
         rows.append(LossBar("Proved", proved.epsilon, proved.epsilon, str(proved)))
     delta = f" at δ = {numeral(claim.delta)}" if claim.delta else ""
     rows.append(LossBar("Computed", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}"))
     limit = proved if _is_repaired(audited, report) else claim
-    return verdict_figure(rows, limit=limit.epsilon if claim.is_private else None)
+    return verdict_figure(rows, limit=limit.epsilon if claim.is_private else audited.promised.epsilon)
 
 
 def _is_repaired(audited: Audited, report: AuditReport) -> bool:
@@ -272,16 +273,16 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     Returns:
         A view of one stop.
     """
-    claimed, bound = audit.claimed, audit.loss_bound()
+    claimed = audit.claimed
     said = (
         f"the stated {claimed} is refuted" if audit.is_refuted else f"{claimed} is proved, and simulated releases agree"
     )
-    confidence = power_of_ten(round(np.log10(DOUBT)))
+    bound, confidence = numeral(audit.loss_bound(), 4), power_of_ten(round(np.log10(DOUBT)))
+    sure = f" For these two tables ε ≥ {bound} with confidence 1 − {confidence}." if claimed.delta else ""
     few = "At δ > 0, a few releases may have a loss above ε. " if claimed.delta else ""
     notes = (
         f"The guarantee covers the choice of the graph and its tables together. {few}In {len(audit.first):,} simulated "
-        f"releases of each table, the largest loss is {numeral(audit.largest, 4)}; for these two tables "
-        f"ε ≥ {numeral(bound, 4)} with confidence 1 − {confidence}.",
+        f"releases of each table, the largest loss is {numeral(audit.largest, 4)}.{sure}",
         tables.description,
     )
     caption = "The loss of a release is |ln P[release | table] − ln P[release | other table]|, computed exactly."

@@ -43,7 +43,7 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claim
 BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
 """The bounds of claims, by the places of the claims."""
 
-MAIN = tuple(BoundClaim[name] for name in ("COROLLARY_1", "EXPECTATION", "COROLLARY_3", "APPENDIX_C2", "COROLLARY_4"))
+MAIN = tuple(BoundClaim[name] for name in ("COROLLARY_3", "COROLLARY_1", "REFINED", "APPENDIX_C2", "COROLLARY_4"))
 """The bounds to start with: privacy and utility of Algorithm 1, and a claim on each other mechanism of [Zhang16]."""
 
 
@@ -259,6 +259,8 @@ def finding(here: Evaluation) -> str:
             return f"{start} {general}, {joint} says nothing here: {says}."
         case Decision.UNCERTIFIED:
             return f"{start} {general}: it states {_amount(here, printed)}; no bound is proved here."
+        case Decision.UNPROVED if here.claim.verdict is Verdict.FALSE and (examples := counterexamples_of(here.claim)):
+            return claim_verdict(here.claim, examples[0])
         case Decision.UNPROVED:
             return f"{start} {general}: it states {_amount(here, printed)}, but only {proved} is proved."
     if here.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
@@ -374,8 +376,9 @@ def claim_verdict(claim: Claim, first: Counterexample | None = None) -> str:
 
 def failure_text(example: Counterexample) -> str:
     """Return one setting at which a claim fails, with its numbers in Markdown."""
-    setting, digits = example.setting.rstrip("."), digits_apart(example.truth, example.printed)
+    digits = digits_apart(example.truth, example.printed)
     truth, printed = shown_as(example.truth, digits), shown_as(example.printed, digits)
     proved = "no bound" if math.isnan(example.certified) else shown_as(example.certified)
-    text = f"{setting[0].upper()}{setting[1:]}: the true value is **{truth}**, the paper states {printed}, and "
-    return f"{text}{proved} is proved ({example.unit}).".replace("$", "\\$").replace("~", "\\~")
+    setting, unit = (text[0].upper() + text[1:].rstrip(".") for text in (example.setting, example.unit))
+    text = f"{setting}. {unit}: the true value is **{truth}**, the paper states {printed}, and {proved} is proved."
+    return text.replace("$", "\\$").replace("~", "\\~")

@@ -222,7 +222,7 @@ def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> F
     """Draw the share of outputs above each size of loss, of two neighbours (D,), and the claimed epsilon as a line."""
     lines = [
         (first, {"color": FIRST, "width": 2.5}, "first table"),
-        (second, {"color": SECOND, "width": 2.5, "dash": "dash"}, "second table"),
+        (second, {"color": SECOND, "width": 2.5}, "second table"),
     ]
     traces: list[Trace] = []
     for losses, line, name in lines:

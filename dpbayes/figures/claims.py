@@ -68,7 +68,7 @@ def bound_figure(
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     traces.append(_chosen(x, *chosen))
-    texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.08))
+    texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.3))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
     is_tiny = span[0] < -5
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else _log(x_title, range=span, **_steps(span))

@@ -24,7 +24,6 @@ from dpbayes.ui.pages.network import arrow_view
 from dpbayes.ui.pages.network import python_of as python_of_arrows
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.graphs import Graph, code_of
-from dpbayes.ui.session.link import settings_from
 from dpbayes.ui.session.settings import Cpts, Settings
 from dpbayes.ui.session.uploads import Upload
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, value_in_python
@@ -133,13 +132,10 @@ def upload_of(folder: Path) -> Upload:
 
 
 def with_upload(mine: Upload) -> AppTest:
-    """Return Theorem 1 on an uploaded table."""
-    rain = code_of(Graph(("rain", "grass"), (("rain", "grass"),)))
-    settings, problems = settings_from(CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title})
-    assert not problems
-    at = open_page("pages/home.py", dataclasses.replace(settings, data="upload", graph=rain))
+    """Return the page Explore with an uploaded table."""
+    at = open_page("pages/home.py", Settings(data="upload"))
     at.session_state["upload"] = mine
-    return fine(at.switch_page("pages/proofs.py").run())
+    return fine(at.switch_page("pages/explore.py").run())
 
 
 @pytest.mark.parametrize("is_declared", [True, False])
@@ -158,7 +154,7 @@ def test_code_for_an_upload_runs_beside_its_file_and_the_description_that_is_off
     assert ("read from the data" in said) != is_declared
     (tmp_path / "domains.json").write_text(files["domains.json"], encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    in_bounds(at, printed(at))
+    in_lab(at, printed(at))
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def listed(at: AppTest) -> list[str]:
 def test_the_claims_open_on_the_first_of_the_main_ones() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value, **CLAIMS_VIEW)
-        assert "holds and is tight here" in headline(at)
+        assert "Corollary 3 fails" in headline(at)
         assert len(listed(at)) == len(MAIN)
         fine(at.button_group(key="proofs-verdict").set_value("⋯").run())
         assert len(listed(at)) == len(CLAIMS)

@@ -3,6 +3,7 @@
 import enum
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
 from dpbayes.base.text import escaped, typed
+from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import claim_view, example_view
 from dpbayes.experiments.claims import (
     MAIN,
@@ -34,6 +36,7 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options import Experiment
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
@@ -70,6 +73,9 @@ WORDS = (
 @refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
+    own, seat, parameters = chosen, chosen.settings.seat, chosen.settings.parameters
+    with suppress(InputError):  # a graph that is no network has a sentence of its own
+        chosen = chosen if chosen.network.is_binary else Chosen(Settings(seat=seat, parameters=parameters))
     shown, bound = selected(chosen)
     claim = claim_of(shown)
     drawn = bound if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all) else None
@@ -83,6 +89,8 @@ def claims_part(chosen: Chosen) -> None:
         verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
             st.markdown(f"**{claim.title}.** {verdict} &nbsp;:gray[{claim_place(shown)}]")
+            if chosen is not own:
+                st.caption("Most claims are about binary nodes. Your network has others, so this is the Asia network.")
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
@@ -91,7 +99,7 @@ def claims_part(chosen: Chosen) -> None:
             else:
                 headline(f"{claim_verdict(claim)}\n\n{claim.finding}".replace("$", r"\$"))
             if drawn is not bound:
-                st.info("The picture is computed from the counts of the table: only the curator sees it.")
+                st.info("The picture uses the counts, so only the curator sees it. Explore changes the view.")
         _page_about(shown)
         with sentence_instead():
             _details(chosen, shown, drawn)

@@ -41,6 +41,11 @@ SIZES = ("n", "features")
 DRAWS = 40
 """Simulated releases of each table. Each takes two runs of the process."""
 
+PURE_STEPS = (
+    "A graph is chosen by noisy scores, and its tables are measured with discrete Laplace noise. The ε of all steps "
+    "add up to the ε of the release. The probabilities follow from the released model."
+)
+
 FEW_COLUMNS, FEW_RECORDS = 3, 20
 """Columns and records of the made-up tables. Larger ones take longer, and their losses are not larger."""
 
@@ -63,7 +68,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism, or of an example, with its controls, and the proofs in full below."""
     example = str(chosen.options("audit").example.value)
-    settings = chosen.settings
+    settings = Settings() if example in EXAMPLES else chosen.settings  # examples have a network of their own
     for name, value in EXAMPLES.get(example, {}).items():
         settings = settings.with_parameter(name, value)
     chosen = Chosen(settings) if example in EXAMPLES else chosen
@@ -198,11 +203,7 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)
 
-    def python() -> None:
-        audited = audited_at(chosen, chosen.epsilon)
-        show_python(python_of(audited, is_network=is_of_network(chosen.settings)), "audit", chosen)
-
-    share(view, value, python=python)
+    share(view, value, python=lambda: show_python(python_of(chosen), "audit", chosen))
     return is_varied
 
 
@@ -262,9 +263,10 @@ def neighbours(audited: Audited) -> TablePair:
     names, states = network.names[:FEW_COLUMNS], network.states[:FEW_COLUMNS]
     same, odd = (", ".join(map(assignment, names, [values[place] for values in states])) for place in (0, -1))
     second = Dataset(names, states, np.zeros((n, len(names)), dtype=np.int64))
+    columns = many(len(names), "column")
     description = (
-        f"Two made-up tables of {many(n, 'record')}: in the second, every record is ({same}); in the first, one is "
-        f"({odd})."
+        f"Two made-up tables of {many(n, 'record')} and {columns}: in the second, every record is ({same}); in the "
+        f"first, one is ({odd})."
     )
     first = second.replace(0, [len(values) - 1 for values in states])
     return TablePair(first, second, description, key=("made up", names, states, n))
@@ -275,7 +277,7 @@ def neighbours(audited: Audited) -> TablePair:
 
 def _details(chosen: Chosen, audited: Audited) -> None:
     """Show the worst pair, the formulas with their numbers, the assumptions and the sources."""
-    st.markdown(formula(audited.mechanism))
+    st.markdown(PURE_STEPS if _is_pure(chosen) else formula(audited.mechanism))
     assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.")
     entry = audited.entry
     if entry.kind is not object and entry.outputs is None:
@@ -342,9 +344,10 @@ def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
     st.markdown("\n".join(["Not covered:", *(f"- {text}" for text in reservations)]) if reservations else "")
 
 
-def python_of(audited: Audited, *, is_network: bool) -> str:
+def python_of(chosen: Chosen) -> str:
     """Return the code that gives what the worst neighbours lose at the claim's delta."""
-    network = [network_in_python(audited.mechanism.prior.network)] if is_network else []
+    audited = audited_at(chosen, chosen.epsilon)
+    network = [network_in_python(audited.mechanism.prior.network)] if is_of_network(chosen.settings) else []
     sizes = ", ".join(f"{name}={size!r}" for name, size in audited.sizes.items())
     report = f"report = dp.audit_report(mechanism, {sizes}, epsilons=[])"
     return program(FACE, *network, value_in_python("mechanism", audited.mechanism), report, "print(report.needed)")
