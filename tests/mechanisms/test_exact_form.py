@@ -4,10 +4,12 @@ OpenDP draws from the operating system: no seed can be fixed. Each test by draws
 """
 
 import itertools
+import json
 import math
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -35,9 +37,10 @@ from dpbayes.mechanisms.exact_form import (
 )
 from dpbayes.mechanisms.map import UNIT, cell_scores
 from dpbayes.mechanisms.map_scores import cell_masses, node_sensitivities
+from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions
-from tests.releases.asking import counted, no_noise, replace_draw, request_of
+from tests.releases.asking import counted, drawn, no_noise, replace_draw, request_of
 from tests.strategies import DIAMOND, V_STRUCTURE, networks
 
 EPSILONS = st.integers(10**9, 10**15).map(lambda digits: Fraction(digits, 10**12))
@@ -256,11 +259,14 @@ def test_the_mechanism_that_is_audited_has_the_guarantee_and_the_noise_of_the_re
     ],
 )
 def test_one_record_moves_what_is_noisy_by_the_sensitivity_and_no_more(monkeypatch, mechanism, network):
-    """Over all neighbours, of what noise is really added to: in L1, or in squares for Gaussian noise."""
-    replace_draw(monkeypatch, no_noise)
+    """Over all neighbours, of what noise is really added to, at the scale: in L1, or in squares for Gaussian noise."""
+    used: list[Sequence[float]] = []
+    replace_draw(monkeypatch, lambda values, scales: used.append(scales) or no_noise(values, scales))
     request, tables = request_of(network, mechanism=mechanism, n=1), all_tables(network, n=1)
     scale = request.calibrated.scale
-    released = np.array([request.entry.draw(request, counts, scale) for counts in tables.counts])
+    documents = [json.loads(drawn(request, Counts(network, counts, 1))) for counts in tables.counts]
+    released = np.array([document["integers"] for document in documents])
+    assert np.array_equal(used, np.full(released.shape, float(scale)))
     x, y = np.array(tables.pairs).T
     moves = np.abs(released[x] - released[y]) ** (2 if mechanism == "gaussian" else 1)
     moved = int(moves.sum(axis=-1).max())
