@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -162,6 +163,12 @@ def test_any_json_is_read_or_refused(value: object) -> None:
 def test_any_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(InputError):
         read_domains(data)
+
+
+def test_a_refused_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text("a = [")
+    with pytest.raises(InputError, match=r'The file ".*d\.toml" is not JSON or TOML'):
+        read_domains(tmp_path / "d.toml")
 
 
 def test_a_description_fits_the_table_that_it_describes_and_no_other() -> None:
