@@ -41,15 +41,17 @@ def boards(at: AppTest) -> int:
     return len(components(at, "dpbayes_view"))
 
 
-@pytest.mark.parametrize("seat", ["curator", "recipient"])
-def test_where_probabilities_are_public_both_seats_see_the_same_board(seat: str) -> None:
-    at = open_page(PAGE, seat=seat)
-    assert not sentences(at)
-    assert boards(at) == 1
-    view = arrow_view(Chosen(Settings(seat=Seat(seat))))
-    assert not view.board.private
-    assert "the published probabilities of Asia" in view.complete().frame.captions["worth"]
-    assert view.complete().block() == arrow_view(Chosen(Settings())).complete().block()
+def test_where_probabilities_are_public_both_seats_see_the_same_board() -> None:
+    shown = []
+    for seat in Seat:
+        at = open_page(PAGE, seat=seat.value)
+        assert not sentences(at)
+        assert boards(at) == 1
+        view = arrow_view(Chosen(Settings(seat=seat)))
+        assert not view.board.private
+        shown.append(view.complete())
+        assert "the published probabilities of Asia" in shown[-1].frame.captions["worth"]
+    assert shown[0].block() == shown[1].block()
 
 
 def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone() -> None:

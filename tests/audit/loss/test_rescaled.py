@@ -1,11 +1,11 @@
 """What rescaled counts lose at least: against quadrature and simulation."""
 
 import math
+from itertools import pairwise
 
-import mpmath
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from dpbayes.audit.die import rescaled_loss
 from dpbayes.mechanisms.die.laplace import LaplaceCells
@@ -14,14 +14,17 @@ from dpbayes.posteriors.hellinger import Die
 
 def slow_density(t: float, a: int, n: int, b: float) -> float:
     """The density of Y1/(Y1 + Y2) at t, by quadrature over s = Y1 + Y2 and by hand for one count clipped to n."""
-    noise = lambda x: mpmath.exp(-abs(x) / b) / (2 * b)  # noqa: E731
-    t, most = mpmath.mpf(t), n / mpmath.mpf(max(t, 1 - t))
-    turns = sorted({mpmath.mpf(0), *(min(x, most) for x in (a / t, (n - a) / (1 - t))), most})
-    inside = mpmath.quad(lambda s: s * noise(s * t - a) * noise(s * (1 - t) - n + a), turns)
-    above = lambda c: mpmath.exp(-(n - c) / mpmath.mpf(b)) / 2  # noqa: E731
+    noise = lambda x: math.exp(-abs(x) / b) / (2 * b)  # noqa: E731
+    most = n / max(t, 1 - t)
+    turns = sorted({0.0, *(min(x, most) for x in (a / t, (n - a) / (1 - t))), most})
+    parts = [
+        integrate.quad(lambda s: s * noise(s * t - a) * noise(s * (1 - t) - n + a), *part, epsabs=0, epsrel=1e-12)[0]
+        for part in pairwise(turns)
+    ]
+    above = lambda c: math.exp(-(n - c) / b) / 2  # noqa: E731
     if t > 0.5:
-        return float(inside + above(a) * noise(n * (1 - t) / t - n + a) * n / t**2)
-    return float(inside + above(n - a) * noise(n * t / (1 - t) - a) * n / (1 - t) ** 2)
+        return math.fsum(parts) + above(a) * noise(n * (1 - t) / t - n + a) * n / t**2
+    return math.fsum(parts) + above(n - a) * noise(n * t / (1 - t) - a) * n / (1 - t) ** 2
 
 
 @pytest.mark.parametrize(("n", "a", "b"), [(1, 1, 2.0), (5, 1, 2.0), (20, 7, 2.0)])
