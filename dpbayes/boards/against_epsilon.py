@@ -213,11 +213,10 @@ class Pictures:
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        clear = "" if abs(lost.value) > BAND * lost.error else ", within the simulation’s error"
+        clear = "" if abs(lost.value) > BAND * lost.error else " (no clear difference)"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
-        text = f"{name}: right in {share_text(value)} of new records ({share_text(without)} without privacy{clear})."
-        if value < majority:
-            text += f" The majority class alone is right in {share_text(majority)}."
+        text = f"{name}: {share_text(value)} of new records are right; without privacy {share_text(without)}{clear}, "
+        text += f"by the majority class {share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
 
     def _rng(self, word: str) -> np.random.Generator:

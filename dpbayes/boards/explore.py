@@ -93,19 +93,18 @@ DIVERGENCE = Panel(
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
     help="How much the released distribution of all probabilities differs from that of the table itself: the KL "
-    "divergence, in nats. 0 means equal; below about 1 the two can hardly be distinguished. It adds up over all "
-    "probabilities, so it can be large where one answer is accurate. A noise-aware reader models the public noise; a "
-    "naive reader takes noisy counts as true counts. The solid grey line is proved: 95% of releases are below it for "
-    "a naive reader. The dashed line is the bound that Zhang and others (AAAI 2016) state.",
+    "divergence, in nats. 0 means equal. It adds up over all probabilities, so it can be large where one answer is "
+    "accurate. A noise-aware reader models the public noise; a naive reader takes noisy counts as true counts. The "
+    "solid grey line is proved: 95% of releases are below it for a naive reader. The dashed line is the bound that "
+    "Zhang and others (AAAI 2016) state.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise can make a count negative: a true count of 0 becomes negative in half of the releases. A naive "
-    "reader sets it to 0, which distorts the answers of few records; one who models the noise takes it as it is. "
-    "Solid lines: the share of simulated releases with a negative count. Fourier adds t to all counts; its dashed "
-    "bound is proved for every table.",
+    help="Noise makes a true count of 0 negative in half of the releases. A naive reader sets it to 0, which distorts "
+    "the answers of few records. Solid lines: the share of simulated releases with a negative count. Fourier adds t to "
+    "all counts; its dashed bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
@@ -121,8 +120,6 @@ PERSON = Panel(
     "person",
     "What about one person?",
     "An attacker's belief about one person before a release, and the largest one after it.",
-    help="An attacker knows all other records, and believes with 10% that a statement about one person is true. After "
-    "a release, the belief is at most as large as the lower bar.",
 )
 
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
@@ -209,8 +206,6 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     belief = belief_sentence(guarantee)
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
-    if guarantee.epsilon > math.log(1e6):
-        return belief, "One person’s record may change the probability of a result more than a million-fold."
     factor = numeral_above(math.exp(guarantee.epsilon))
     return belief, f"One person’s record changes the probability of any result at most {factor}-fold."
 

@@ -37,10 +37,7 @@ TOLERANCE = Parameter(
     description="The largest acceptable difference between the answer of a release and that of the table.",
 )
 
-PRIOR_ANSWERS = (
-    "The error first rises: at the smallest ε only the prior answers, the assumption from before any record was seen, "
-    "which happens to be near the answer."
-)
+PRIOR_ANSWERS = "The error first rises: at the smallest ε only the prior answers, which happens to be near the answer."
 """What an error that rises before it falls means."""
 
 ONLY_PRIOR = "◂ only the prior answers"

@@ -23,7 +23,7 @@ Span = tuple[float, float]
 
 WHOLE: Span = (0.0, 1.0)
 
-WIDEST, FIRST, ROUGH, FINE = 0.7, 0.01, 0.2, 10.0
+WIDEST, ROUGH, FINE = 0.7, (0.1, 0.2), 10.0
 """The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
 
 DRAWN_POINTS = 512
@@ -66,24 +66,25 @@ def points_of(span: Span) -> FloatArray:
 
 
 def span_of(release_at: Callable[[float], Release[Outcome]], question: Question) -> Span:
-    """Return the part of the axis that shows the answers of nearly all releases from epsilon 0.1 on, if it is small.
+    """Return the part of the axis that shows the answers of most releases from epsilon 0.1 or 0.2 on, if it is small.
 
-    Around the answer of a release with little noise, it is as wide as the interval of one with much noise, and contains
-    that of one where only the prior answers. It follows from these releases alone, and is the same at every epsilon.
+    Around the answer of a release with little noise, it is as wide as the credible interval of one with much noise. It
+    follows from these releases alone, read with their noise in mind, and is the same at every epsilon.
 
     Args:
         release_at: The release at an epsilon, as a batch of one.
         question: The question.
     """
-    read = [answers_of(release_at(epsilon), question, is_noise_aware=True) for epsilon in (FIRST, ROUGH, FINE)]
-    prior, _, middle = (float(answers.means[0]) for answers in read)
-    half = float(np.ptp(read[1].interval or (0.0, 2.0))) / 2
-    low, high = max(0.0, min(middle - half, prior)), min(1.0, max(middle + half, prior))
-    if not 0 < high - low <= WIDEST:
-        return WHOLE
-    places = 1 - math.floor(math.log10(high - low))
-    step = 5 * 10.0**-places
-    return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)
+    middle = float(answers_of(release_at(FINE), question, is_noise_aware=True).means[0])
+    for epsilon in ROUGH:
+        interval = answers_of(release_at(epsilon), question, is_noise_aware=True).interval
+        half = float(np.ptp(interval)) / 2 if interval else 1.0
+        low, high = max(0.0, middle - half), min(1.0, middle + half)
+        if 0 < high - low <= WIDEST:
+            places = 1 - math.floor(math.log10(high - low))
+            step = 5 * 10.0**-places
+            return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)
+    return WHOLE
 
 
 def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool, span: Span = WHOLE) -> Answers:

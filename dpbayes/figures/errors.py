@@ -134,7 +134,7 @@ def error_figure(
         _line(Look(NEARLY_ALL, colour), epsilons, most),
         _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
         LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, TOLERANCE, BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "its 95% interval", faded(EXACT, 0.4), 9.0, "solid"),
+        LINES | _level(interval, tolerance, "least ε, 95% interval", faded(EXACT, 0.4), 9.0, "solid"),
         {
             "type": "scatter",
             "mode": "markers+text",

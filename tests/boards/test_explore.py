@@ -18,7 +18,7 @@ from dpbayes.boards.explore import (
     explore_table,
     probability_text,
 )
-from dpbayes.experiments.answers import FINE, FIRST, ROUGH, THETA, answers_of, density_of, evened, smoothed
+from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, smoothed
 from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, RELEASED
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
@@ -286,8 +286,7 @@ def test_a_recipients_board_follows_from_releases_alone():
     """Two tables with the same releases have the same board, byte by byte."""
     other = dp.sample_dataset(NETWORK, CPTS, 1000, np.random.default_rng(2))
     releases = {
-        epsilon: laplace_at(epsilon).simulate(COUNTS, np.random.default_rng(1), (1,))
-        for epsilon in (FIRST, 0.1, ROUGH, 1.0, FINE)
+        epsilon: laplace_at(epsilon).simulate(COUNTS, np.random.default_rng(1), (1,)) for epsilon in (*ROUGH, 1.0, FINE)
     }
     assert dp.count(NETWORK, other).digest != COUNTS.digest
 

@@ -34,10 +34,7 @@ from dpbayes.ui.widgets.controls import box, parameter_control, plain_number, re
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, show_python, value_in_python
 from dpbayes.ui.widgets.show import folded
 
-NO_ARROWS = (
-    "The graph has no arrows yet, so each column is answered on its own. Draw an arrow with *Edit* beside **Graph**, "
-    "or choose a graph to start from on *Network*."
-)
+NO_ARROWS = "The graph has no arrows yet. Draw one with *Edit* beside **Graph**, or choose a graph on *Network*."
 
 OF_RECORDS = 5
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
@@ -270,7 +267,7 @@ def _tables(chosen: Chosen) -> Tables:
         if question.evidence:
             st.markdown("records", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
-        st.caption(":red[Fill in what you know in public: an empty box is a guess of this page, and ε follows it.]")
+        st.caption(":red[Type what you expect from public knowledge. With an empty box, this ε is only an example.]")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
 
 

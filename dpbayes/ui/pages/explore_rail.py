@@ -108,8 +108,7 @@ def release_controls(chosen: Chosen) -> None:
             controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
-NOISE_AWARE = "The reader models the noise, whose distribution is public."
-NAIVE = "A naive reader takes noisy counts as true counts, as the papers do."
+READER = "The distribution of the noise is public. A naive reader, as in the papers, takes noisy counts as true ones."
 
 
 def _reader(chosen: Chosen) -> None:
@@ -120,8 +119,7 @@ def _reader(chosen: Chosen) -> None:
         aware = st.session_state["reader"]
         set_parameter("release.reading", Reading.NOISE_AWARE if aware else Reading.AS_REAL)
 
-    st.toggle("Account for the noise", key="reader", on_change=read)
-    st.caption(NOISE_AWARE if st.session_state["reader"] else NAIVE)
+    st.toggle("Account for the noise", key="reader", on_change=read, help=READER)
 
 
 # The mechanism

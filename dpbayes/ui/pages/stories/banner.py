@@ -115,9 +115,8 @@ def _turns(story: OpenStory, *, is_guessed: bool) -> None:
     st.button("Back", key="story.back", disabled=number == 1, on_click=open_step, args=(key, number - 1))
     if number < story.story.places:
         # The button stays when it can be used: another in its place would move under the hand.
-        more: dict[str, Any] = {"type": "primary", "disabled": not is_guessed}
-        label = "Next" if is_guessed else "Next (guess first)"
-        st.button(label, key="story.next", on_click=open_step, args=(key, number + 1), **more)
+        label, place = "Next" if is_guessed else "Next (guess first)", (key, number + 1)
+        st.button(label, key="story.next", type="primary", disabled=not is_guessed, on_click=open_step, args=place)
     else:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
