@@ -96,7 +96,7 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         traces.append(LINES | {"x": answers.theta, "y": answers.exact, "hoverinfo": "skip"} | line | fill)
     if answers.density is not None:
         curve: Trace = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * answers.top)}
-        curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3}
+        curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3, "simplify": False}
         traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
     if answers.interval is not None:
         traces.append(_range(answers.interval, colour) | {"name": CREDIBLE if is_single else RANGE})

@@ -134,7 +134,7 @@ def error_figure(
         _line(Look(NEARLY_ALL, colour), epsilons, most),
         _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
         LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, TOLERANCE, BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "least ε, 95% interval", faded(EXACT, 0.4), 9.0, "solid"),
+        LINES | _level(interval, tolerance, "95% interval", faded(EXACT, 0.4), 9.0, "solid") | {"showlegend": False},
         {
             "type": "scatter",
             "mode": "markers+text",
@@ -148,7 +148,7 @@ def error_figure(
             "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
         },
     ]
-    y = log_axis("distance from the table’s answer", 10 ** span[0], 10 ** span[1], range=span)
+    y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
     figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
     return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "top left")
 

@@ -112,7 +112,7 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
 
 def belief_figure(before: float, after: float) -> Figure:
     """Draw a belief about one person before a release, and the largest one after it, as bars of a share."""
-    y = titled("", range=[-0.7, 1.7], tickvals=[1, 0], ticktext=["before", "at most after"], zeroline=False)
+    y = titled("", range=[-0.5, 1.6], tickvals=[1, 0], ticktext=["before", "after: at most"], zeroline=False)
     traces: list[Trace] = []
     for place, belief, colour in ((1, before, faded(SLATE, 0.5)), (0, after, SLATE)):
         text = {"mode": "text", "text": [share_text(belief)], "textposition": "top center"}

@@ -23,7 +23,7 @@ def test_the_least_epsilon_is_where_the_tolerance_is_met():
     assert list(traces[HALF].y) == [0.25, 0.05, 0.005]
     assert (list(traces["least ε"].x), list(traces["least ε"].y)) == ([1.8], [0.05])
     assert list(traces[TOLERANCE].y) == [0.05, 0.05]
-    assert list(traces["least ε, 95% interval"].x) == [1.7, 1.9]
+    assert list(traces["95% interval"].x) == [1.7, 1.9]
 
 
 def test_what_is_not_known_is_not_drawn():
