@@ -119,7 +119,7 @@ class CuratorArrows(_Arrows):
 
 WORTH = Panel(
     "worth",
-    "What does each arrow teach, and what does its noise cost?",
+    "What is each arrow worth?",
     "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise.",
     help="What the arrow teaches: without noise, the error rises by this without the arrow. What its noise costs: each "
     "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Dark "
@@ -160,10 +160,9 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    notes, tables = (*arrow_notes(errors, inputs.last), READING.format(inputs.truth)), inputs.compared.tables.size
-    released = f"{many(tables, 'table')} of {many(inputs.compared.n, 'record')} from {inputs.origin}"
-    captions = {"worth": f"{PRICE} Simulated releases of {released}. {inputs.aside}"}
-    return Frame(headline, figures, notes, captions, numbers)
+    tables = f"{many(inputs.compared.tables.size, 'table')} of {many(inputs.compared.n, 'record')}"
+    read = f"{READING.format(inputs.truth)} Simulated releases of {tables} from {inputs.origin}. {inputs.aside}"
+    return Frame(headline, figures, arrow_notes(errors, inputs.last), {"worth": f"{PRICE} {read}"}, numbers)
 
 
 def arrow_name(change: Change) -> str:

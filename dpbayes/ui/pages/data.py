@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.text import escaped, listed, many
+from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
 from dpbayes.boards.static import table_columns
 from dpbayes.sources.domains import DeclaredColumn
@@ -59,7 +59,6 @@ ORIGINS = {"table": "Sample table", "synthetic": "Synthetic", "upload": "Upload"
 FROM = ("asia", "cancer", "earthquake", "sprinkler", "bayes:16", "alarm", "child", "insurance", "sachs", "survey",
         "win95pts", "andes")  # fmt: skip
 
-FIRST_RECORDS = 10
 MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
@@ -82,8 +81,9 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
     mine = upload()
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
     if chosen.settings.data == "upload" and mine is None:
-        with place:
-            headline("Upload a table to begin.")
+        if person().may(Act.UPLOAD):
+            with place:
+                headline("Upload a table to begin.")
         return
     with place:
         headline(_about(chosen))
@@ -95,11 +95,10 @@ def _table(chosen: Chosen, place: DeltaGenerator) -> None:
                 st.caption(_protected(chosen))
     if not chosen.domains:
         return
+    with place:
+        next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
     if not is_own:
         public_columns(chosen)
-    next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
-    if leaks := [name for name in chosen.domains if name in chosen.leaking_columns]:
-        st.caption(f"Not declared public yet: {escaped(listed(leaks))}. You can explore now; a release needs it.")
     if chosen.is_curator:
         _preview(chosen)
     share_python(lambda: show_python(python_of(chosen), "data", chosen))
@@ -144,7 +143,7 @@ def python_of(chosen: Chosen) -> str:
 
 
 def _preview(chosen: Chosen) -> None:
-    """Show the distributions of all columns and the first records, to the curator only."""
+    """Show the distributions of all columns, to the curator only."""
     if chosen.is_connected:
         try:
             counts = chosen.counts
@@ -160,25 +159,12 @@ def _preview(chosen: Chosen) -> None:
         data = chosen.dataset
         names, states = data.names, data.states
         records = [np.bincount(data.column(name), minlength=len(s)) for name, s in zip(names, states, strict=True)]
-    st.subheader("Preview: not private (curator view)")
+    st.subheader("Preview" if chosen.has_public_records else "Preview: not private (curator view)")
     key = names, states, tuple(numbers.tobytes() for numbers in records)
-    left, right = (st.container(), None) if chosen.is_connected else st.columns([3, 2], gap="medium")
     mine = upload()
-    with left:
-        show("columns", key, lambda: table_columns(names, states, records))
-        if mine is not None and chosen.settings.data == "upload":
-            st.caption(escaped(with_missing(mine)))
-    if right is not None:  # the first records of a connected table are above
-        right.markdown("**The first records**")
-        right.dataframe(_first_records(chosen), hide_index=True)
-    note_looked(chosen, RECORDS)
-
-
-def _first_records(chosen: Chosen) -> "pd.DataFrame":
-    data = chosen.dataset
-    codes = data.codes[:FIRST_RECORDS]
-    columns = enumerate(zip(data.names, data.states, strict=True))
-    return pd.DataFrame({name: np.array(states)[codes[:, j]] for j, (name, states) in columns})
+    show("columns", key, lambda: table_columns(names, states, records))
+    if mine is not None and chosen.settings.data == "upload":
+        st.caption(escaped(with_missing(mine)))
 
 
 # Where the table comes from
@@ -304,7 +290,7 @@ def _loader() -> None:
         st.warning(escaped(refused))
     mine = upload()
     if mine is not None and not refused:
-        place.markdown(f"Table in use: **{escaped(mine.title)}**. {escaped(mine.remark)}")
+        place.markdown(f"Table in use: **{escaped(mine.title)}**. " * (file is None) + escaped(mine.remark))
 
 
 def _read(file: UploadedFile) -> str:

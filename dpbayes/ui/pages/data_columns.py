@@ -58,8 +58,8 @@ PUBLIC_HELP = (
 )
 
 LEAK = (
-    "Values read from the records can reveal them. Correct them to values that anyone could list without the records, "
-    f"then tick *{PUBLIC}*."
+    "Values read from the records can reveal them. Click a cell to correct them to values that anyone could list "
+    f"without the records, then tick *{PUBLIC}*. You can explore now; a release needs it."
 )
 
 DECLARED = "You declare that anyone could list these values and cut points without the records."
@@ -238,7 +238,8 @@ def _cuts_as_read(mine: DescribedTable, places: Sequence[int]) -> list[int]:
 def _said_of_cuts(mine: DescribedTable, read: Sequence[int]) -> str:
     names = escaped(_names(mine, read))
     said = (
-        f"The cut points of {names} are still those read from the records. Choose them from public knowledge instead."
+        f"The cut points of {names} are still those read from the records. Choose them from public knowledge instead: "
+        "click the cell and type, for example, 30; 50; 70."
     )
     return said if read else ""
 
@@ -249,20 +250,21 @@ def _names(mine: DescribedTable, places: Sequence[int]) -> str:
 
 
 def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[int], read: Sequence[int]) -> None:
-    """Offer to declare all domains public; cut points that were read from the records last, with their names."""
-    careful, columns = [place for place in lacking if place in read], list(mine.columns)
-    marked = [place for place in lacking if place not in read] or careful
-    label = f"Mark {_names(mine, marked) or 'all'} as public"
-    if marked == careful and careful:
-        label += ": these cut points are public knowledge"
-    for place in marked:
-        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
-    st.button(
-        escaped(label),
-        key="all.public",
-        disabled=not marked,
-        on_click=lambda: keep(mine.declared(columns)),
-    )
+    """Offer to declare all domains public; cut points that were read from the records only where they are shown."""
+
+    def offer(label: str, places: Sequence[int], key: str) -> None:
+        columns = list(mine.columns)
+        for place in places:
+            columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
+        st.button(escaped(label), key=key, on_click=lambda: keep(mine.declared(columns)))
+
+    if others := [place for place in lacking if place not in read]:
+        offer(f"Mark {_names(mine, others)} as public", others, "all.public")
+    if careful := [place for place in lacking if place in read]:
+        with st.popover(escaped(f"Cut points of {_names(mine, careful)}")):
+            st.markdown("\n".join(f"- {escaped(mine.columns[k].name)}: {text_of(mine.domain(k))}" for k in careful))
+            st.caption("These were read from the records. Type others in the table, unless anyone could name these.")
+            offer("They are public knowledge", careful, "cuts.public")
 
 
 def _key(mine: DescribedTable) -> str:
