@@ -105,9 +105,10 @@ def _marked(figure: Figure, study: AccuracyStudy, epsilon: float) -> Figure:
     best = study.best_near(epsilon)
     if best is None or not (later := _without_loss(study, best)):
         return figure
-    value, colour = float(study.mean(best)[-len(later)]), study.look(best).colour
-    mark = value_mark(later[0], value, f"no loss detected from ε = {numeral(later[0], 2)} on", colour, side="top right")
-    return replace(figure, data=(*figure.data, mark | {"marker": {"color": colour, "size": 13}}))
+    colour, name = study.look(best).colour, f"no loss detected from ε = {numeral(later[0], 2)} on"
+    mark = value_mark(later[0], float(study.mean(best)[-len(later)]), "", colour)
+    mark |= {"name": name, "showlegend": True, "marker": {"color": colour, "size": 13, "symbol": "circle"}}
+    return replace(figure, data=(*figure.data, mark))
 
 
 def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
@@ -119,6 +120,7 @@ def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
 def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
     """Return the accuracy of the best curve with a proof near an epsilon, and that of the majority class."""
     numbers, target, method = _numbers(study, epsilon), study.plan.target, study.best_near(epsilon)
+    target += "" if isinstance(study.plan.source, Dataset) else " in random models"
     exact = share_text(numbers["exact"])
     if numbers["exact"] <= numbers["majority"]:
         return f"Even the exact posterior predicts {target} no better than its majority class ({exact})."
@@ -127,7 +129,9 @@ def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
     place = study.plan.epsilons[study.place_of(epsilon)]
     start = f"ε = {numeral(place)}" if place == epsilon else f"At the nearest simulated ε = {numeral(place)}"
     best, majority = share_text(numbers["best"]), share_text(numbers["majority"])
-    return f"{start}: at best, {best} of predictions of {target} are right; the majority class alone, {majority}."
+    return (
+        f"{start}: {_name(study, method)} predicts {target} best, {best} right; the majority class alone, {majority}."
+    )
 
 
 def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
@@ -135,7 +139,7 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     best = study.best_near(epsilon)
     if best is None:
         return "No curve in the picture has a proved ε."
-    lost, name = study.behind(best, study.place_of(epsilon)), best.called(study.plan.draws).removesuffix(" (proved)")
+    lost, name = study.behind(best, study.place_of(epsilon)), _name(study, best)
     without = f"Without privacy {share_text(_numbers(study, epsilon)['exact'])} are right"
     alike = f"no loss of {name} is detected with {many(study.plan.repeats, 'repeat')}."
     if not _is_clear(lost):
@@ -144,6 +148,10 @@ def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
     start = f"{without}; the best private curve, {name}, is {points} points below."
     later = _without_loss(study, best)
     return f"{start} From ε = {numeral(later[0], 2)} on, {alike}" if later else start
+
+
+def _name(study: AccuracyStudy, method: Method) -> str:
+    return method.called(study.plan.draws).removesuffix(" (proved)")
 
 
 def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:

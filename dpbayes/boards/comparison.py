@@ -113,7 +113,7 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
     place = GRID[nearest_place(GRID, epsilon)]
-    captions = {"here": f"At ε = {numeral(place)}; bars: two standard errors."}
+    captions = {"here": f"At ε = {numeral(place)}."}
     pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
     if 0 < len(pure) < len(here):
         captions["errors"] = f"Without mechanisms of δ > 0, at {comparison_headline(pure, place)}"
@@ -147,7 +147,7 @@ def _about(inputs: ComparisonInputs) -> str:
     is_aware = inputs.reading is Reading.NOISE_AWARE
     reader = "noise-aware where a release states its noise" if is_aware else "naive"
     return (
-        f"Mean absolute error of all probabilities over {releases} {whose}; bars show one standard error. The reader "
+        f"Mean absolute error of all probabilities over {releases} {whose}; bars show two standard errors. The reader "
         f"is {reader}. At small ε the prior decides the error. Where the noise is below one record, a "
         "noise-aware reader recovers whole counts, and the error falls steeply."
     )

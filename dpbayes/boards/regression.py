@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpbayes.base.looks import Curve
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, typed
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place
@@ -72,10 +73,10 @@ class RegressionPrice:
 ERRORS = Panel(
     "errors",
     "How well do private weights predict?",
-    "Mean squared error against the prior precision, one curve for each predictor.",
+    "Typical error against the prior precision, one curve for each predictor.",
     large=True,
-    help="The targets are scaled to the unit interval of their public bounds, and the error is that of the scaled "
-    "targets. Trimmed: the exact posterior limited to weights whose norm is at most B.",
+    help="The typical error is the root of the mean squared error. Figure 2 of the paper shows that error of "
+    "targets that are scaled by their bounds. Trimmed: the exact posterior limited to weights whose norm is at most B.",
 )
 EPSILONS = Panel(
     "epsilons",
@@ -117,7 +118,8 @@ def _price_frame(inputs: RegressionPrice, k: int) -> Frame:
 
 def _frame(inputs: RegressionInputs, k: int) -> Frame:
     result, records = inputs.measured
-    study, errors = result.study, regression_errors_figure(np.array(PRECISIONS), result.curves, marked=PRECISIONS[k])
+    study, curves = result.study, [_in_dollars(curve, records.half_width) for curve in result.curves]
+    errors = regression_errors_figure(np.array(PRECISIONS), curves, marked=PRECISIONS[k])
     epsilons, caption = _epsilons(study, (result.train, result.features), k)
     numbers = {
         name: float(of.mean[k])
@@ -127,6 +129,12 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
     start, figures = f"ε = {numeral(study.certified[k])}: ", {"errors": errors, "epsilons": epsilons}
     headline = start + regression_headline(roots, study, records.target)
     return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
+
+
+def _in_dollars(curve: Curve, half_width: float) -> Curve:
+    """Return the curve of a mean squared error of scaled targets as that of its root."""
+    root = np.sqrt(curve.y)
+    return replace(curve, y=half_width * root, error=half_width * curve.error / (2 * root))
 
 
 def regression_headline(roots: Mapping[str, float], study: RegressionScenario, target: str) -> str:

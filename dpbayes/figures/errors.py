@@ -30,7 +30,7 @@ from dpbayes.figures.style import (
 
 
 def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:
-    """Draw the error of each mechanism against epsilon, a line with markers, both on logarithmic scales.
+    """Draw the error of each mechanism against epsilon with two standard errors, both on logarithmic scales.
 
     Args:
         curves: Errors over epsilons; NaN where a mechanism cannot be used.
@@ -83,7 +83,7 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
 
 def _marked(curve: Curve) -> Trace:
     marker = {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7}
-    bar = {"type": "data", "array": curve.error, "visible": True, "thickness": 1}
+    bar = {"type": "data", "array": 2 * curve.error, "visible": True, "thickness": 1}
     hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + curve.look.name + "</extra>"
     more = {"mode": "lines+markers", "marker": marker, "error_y": bar, "hovertemplate": hover}
     return line_of(curve.look, curve.x, curve.y, **more)

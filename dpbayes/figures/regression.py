@@ -21,7 +21,7 @@ from dpbayes.figures.style import (
 
 
 def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
-    """Draw mean squared errors by predictor with bands of one standard error; `marked` is the chosen precision.
+    """Draw errors by predictor with bands of one standard error; `marked` is the chosen precision.
 
     NaN is a gap, and a curve without numbers is left out.
     """
@@ -32,7 +32,7 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
             traces.append(_band(curve))
         traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
     high = float(max(np.nanmax(curve.y) for curve in curves))
-    axis = titled("mean squared error", automargin=True, exponentformat="none", range=[0, 1.06 * high])
+    axis = titled("typical error (root mean square), dollars", automargin=True, range=[0, 1.06 * high])
     mark = chosen_epsilon(precisions, marked)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420, shapes=[mark])
 

@@ -10,7 +10,7 @@ from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import shortest, typed
-from dpbayes.base.validation import InputError, brief
+from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
@@ -101,6 +101,8 @@ def _show(
     view = board(inputs).stating(facts)
     with st.spinner("Simulating …"):
         show(name, key, lambda: view, value)
+    if view.board.private:
+        st.caption("Not private (curator view).")
     share(view, value, python=(lambda: show_python(python, name, Chosen.now())) if python else None)
 
 
@@ -217,13 +219,12 @@ def _sampling_controls(chosen: Chosen) -> None:
 
 
 def _sampling_board(chosen: Chosen) -> None:
-    sampler, question = chosen.mechanism_called("PosteriorSampler"), question_of(chosen)
-    cell = question.cell
-    if cell is None:
-        raise InputError(
-            f"Samples are shown of one row of a table: give a state of each parent of {brief(question.target)}, and of "
-            "no other node."
-        )
+    sampler, net, question = chosen.mechanism_called("PosteriorSampler"), chosen.network, question_of(chosen)
+    # Samples are of one row: a parent without a condition has its usual state.
+    parents = net.parents[net.index(question.target)]
+    usual = {name: net.states[net.index(name)][net.telling_state(net.index(name))] for name in parents}
+    cell = replace(question, evidence={name: question.evidence.get(name, usual[name]) for name in parents}).cell
+    assert cell is not None
     assert isinstance(sampler, PosteriorSampler)
     inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed)
     value = shortest(chosen.epsilon)

@@ -167,11 +167,11 @@ class Experiment(enum.Enum):
     """The experiments of the page."""
 
     ACCURACY = "Accuracy"
-    REGRESSION = "Regression"
-    SAMPLING = "Posterior sampling"
-    GAME = "Query game"
-    DIE = "A die"
     COMPARISON = "Mechanisms compared"
+    GAME = "Query game"
+    SAMPLING = "Posterior sampling"
+    REGRESSION = "Regression"
+    DIE = "A die"
 
 
 @dataclass(frozen=True, kw_only=True)
