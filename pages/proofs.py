@@ -16,6 +16,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     with st.container(width="content"):
         parameter_control("proofs.view", label="collapsed")
     is_mechanism = view is ProofsView.MECHANISM
-    st.caption("Does a mechanism keep the privacy loss that is stated for it?" if is_mechanism else summary())
+    with st.container(key="about"):
+        st.caption("Does a mechanism keep the privacy loss that is stated for it?" if is_mechanism else summary())
 (mechanism_part if is_mechanism else claims_part)(chosen)
 next_page("Lab", "pages/lab.py")

@@ -10,8 +10,8 @@ from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, epsilon_grid
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.figures.accuracy import BAND, accuracy_figure, certified_figure, log_loss_figure
-from dpbayes.figures.style import Figure, sharing_legend, value_mark
+from dpbayes.figures.accuracy import BAND, accuracy_figure, log_loss_figure
+from dpbayes.figures.style import Figure, value_mark
 from dpbayes.model.dataset import Dataset
 
 POINTS = 17
@@ -19,11 +19,6 @@ POINTS = 17
 
 GRID = epsilon_grid(0.01, 100, points=POINTS)
 """The usual epsilons."""
-
-WHY_MORE = (
-    "The paper’s Fourier mechanism keeps only releases without a negative count, which at most doubles ε. Its sampler "
-    "charges for one changed factor of one sample."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +58,6 @@ LOSS = Panel(
     "Log loss of the predictions against epsilon.",
     help="Log loss: −ln of the probability that a prediction gives to the true value, in nats; 0 is perfect.",
 )
-PROVED = Panel("proved", "What if only the proved ε counts?", "Correct predictions against the proved epsilon.")
-"""Only where more is proved than the paper states; else it is the same picture."""
 
 
 def prediction_accuracy(inputs: AccuracyInputs) -> View:
@@ -76,15 +69,9 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    title, panels = f"Accuracy of predicting {inputs.plan.target}", [ACCURACY, LOSS]
-    panels += [PROVED] * _is_as_stated(inputs.plan)
-    board = Board("accuracy", title, tuple(panels), {}, "1", SLIDER, private=inputs.is_private)
+    title = f"Accuracy of predicting {inputs.plan.target}"
+    board = Board("accuracy", title, (ACCURACY, LOSS), {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
-
-
-def _is_as_stated(plan: AccuracyPlan) -> bool:
-    """Whether the proved epsilon of a curve differs from the stated one."""
-    return any(abs(method.certified(plan, 1.0) - 1) > 1e-9 for method in plan.private)
 
 
 def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
@@ -94,9 +81,6 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
         "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
     }
     captions = {"accuracy": comparison_sentence(study, epsilon)}
-    if _is_as_stated(study.plan):
-        figures["proved"] = sharing_legend(certified_figure(study.certified_curves()))
-        captions["proved"] = f"The same curves at the ε that is proved. {WHY_MORE}"
     return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
 
 

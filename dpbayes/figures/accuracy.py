@@ -75,12 +75,6 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
     return float(np.interp(np.log(epsilon), np.log(curve.x), curve.y))
 
 
-def certified_figure(curves: Sequence[Curve]) -> Figure:
-    """Draw accuracies against the epsilon that is proved."""
-    x = titled("proved ε of the whole release, nats", type="log", exponentformat="power")
-    return _figure(curves, x=x, y=titled(ACCURACY, tickformat=PERCENT))
-
-
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])

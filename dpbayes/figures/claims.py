@@ -68,29 +68,12 @@ def bound_figure(
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     traces.append(_chosen(x, *chosen))
-    texts = ((curves.certified, "proved", 0.75), (curves.printed, "stated", 0.3))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
     is_tiny = span[0] < -5
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else _log(x_title, range=span, **_steps(span))
     low, high = _span(curves)
     up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
-    return figure_of(traces, x=across, y=up, height=460, annotations=[note for text in texts for note in _at(x, *text)])
-
-
-def _at(x: FloatArray, y: FloatArray, text: str, share: float) -> list[Axis]:
-    """Return the name of a line at one of its points, this share along the axis, if it is drawn there."""
-    k = int(share * (len(x) - 1))
-    if not _drawn(y[k]):
-        return []
-    place = {
-        "x": float(np.log10(x[k])),
-        "y": float(np.log10(y[k])),
-        "yanchor": "bottom",
-        "yshift": 6,
-        "font": {"size": 13},
-    }
-    place |= {"xanchor": "right", "xshift": -6}
-    return [place | {"text": text, "showarrow": False}]
+    return figure_of(traces, x=across, y=up, height=460)
 
 
 def _steps(span: Sequence[float]) -> Axis:

@@ -19,7 +19,6 @@ from dpbayes.releases.publishing import publish
 from dpbayes.sources.columns import encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
-from dpbayes.theory.index import EXHIBITS
 from dpbayes.ui.pages.network import arrow_view
 from dpbayes.ui.pages.network import python_of as python_of_arrows
 from dpbayes.ui.session.chosen import Chosen
@@ -65,12 +64,6 @@ def in_audit(at: AppTest, values: list[Any]) -> None:
     assert re.search(rf"(: |and |most ){re.escape(numeral(needed, 4))}( at|<)", computed)
 
 
-def in_bounds(at: AppTest, values: list[Any]) -> None:
-    stated, proved = (numeral(float(value)) for value in values)
-    shown = frame_of(boards(at)[0])["captions"]["bound"]
-    assert shown.startswith(f"As stated in the paper {stated}, proved {proved}")
-
-
 def in_lab(at: AppTest, values: list[Any]) -> None:
     (numbers,) = values
     assert numbers == pytest.approx({name: number_shown(at, name) for name in numbers})
@@ -81,14 +74,10 @@ def number_shown(at: AppTest, name: str) -> float:
     return float(at.session_state["board.numbers"][name])
 
 
-CLAIMS_VIEW = {"proofs.view": "the papers' claims"}
-
 SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = [
     ("data", {"data": "house_votes_84"}, in_data),
     ("proofs", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
     ("proofs", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
-    ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["THEOREM_1"].title}, in_bounds),
-    ("proofs", SMALL | CLAIMS_VIEW | {"proofs.bound": EXHIBITS["LEMMA_1"].title}, in_bounds),
     ("lab", {"lab.experiment": "Regression", "regression.n": "2000", "regression.repeats": "3"}, in_lab),
     ("lab", {"lab.experiment": "A die", "hellinger.n": "12", "seed": "4"}, in_lab),
 ]

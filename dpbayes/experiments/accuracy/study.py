@@ -78,21 +78,6 @@ class AccuracyStudy:
         """Return the log loss of every method over the stated epsilons."""
         return [Curve(self.look(m), self.plan.grid, self.log_loss(m), self.log_loss_error(m)) for m in self.methods]
 
-    def certified_curves(self) -> list[Curve]:
-        """Return the accuracy of every method over the proved epsilons; baselines extend over the whole range.
-
-        A method with epsilon 0, which releases nothing, has no place on a logarithmic axis.
-        """
-        proved = np.concatenate([self.certified[m] for m in self.methods if not m.is_baseline] or [self.plan.grid])
-        positive = proved[proved > 0] if (proved > 0).any() else self.plan.grid
-        ends, curves = np.array([positive.min(), positive.max()]), []
-        for method in self.methods:
-            x, y, error = self.certified[method], self.mean(method), self.error(method)
-            if method.is_baseline:
-                x, y, error = ends, y[:1].repeat(2), error[:1].repeat(2)
-            curves.append(Curve(self.look(method), x[x > 0], y[x > 0], error[x > 0]))
-        return curves
-
     def place_of(self, epsilon: float) -> int:
         """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
         return int(np.abs(np.log(self.plan.grid / epsilon)).argmin())

@@ -40,13 +40,6 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.from_python import (
-    FACE,
-    counts_in_python,
-    network_in_python,
-    program,
-    show_python,
-)
 from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_once, sentence_instead, source
 
 COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
@@ -254,7 +247,7 @@ def _bound_board(chosen: Chosen, bound: BoundClaim) -> None:
     value = value_of(chosen, inputs)
     view = claim_view(inputs).stating({"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {})
     show("claim", _inputs_key(inputs, bound), lambda: view, value)
-    share(view, value, python=lambda: show_python(python_of_bound(chosen, bound, inputs, value), "bounds", chosen))
+    share(view, value)
 
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
@@ -314,26 +307,6 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
         assumption(condition.text, holds=condition.holds)
     if not evaluated.applies:
         st.caption("A condition marked ✗ is not met here; the stated bound is still shown.")
-
-
-def python_of_bound(chosen: Chosen, bound: BoundClaim, inputs: ClaimInputs, value: str) -> str:
-    """Return the code that gives the bound as stated in the paper and as proved, at one point of the axis."""
-    exhibit, (subject, at) = exhibit_of(bound), inputs.point(value)
-    needs_counts = not exhibit.uses.is_for_all and subject.counts is not None and subject.n == chosen.n
-    table = counts_in_python(chosen) if needs_counts else network_in_python(subject.network)
-    counts = "counts" if needs_counts else "None"
-    names = [name.rpartition(".")[2] for name in exhibit.knobs if name.startswith("bounds.")]
-    numbers = ", ".join(f"{name}={getattr(at.knobs, name)!r}" for name in names if name not in ("n", "prior"))
-    return program(
-        FACE,
-        "from dpbayes.theory.claims.setting import ClaimParameters, EvaluationPoint, Subject",
-        "from dpbayes.theory.index import EXHIBITS",
-        table,
-        f"subject = Subject(network, {subject.concentration!r}, {subject.n!r}, {counts}, seed=0)",
-        f"at = EvaluationPoint({at.epsilon!r}, {at.draws!r}, ClaimParameters.usual({numbers}))",
-        f"bound = EXHIBITS[{bound.name!r}].bound(subject, at)",
-        "print(bound.printed[0], bound.certified[0])",
-    )
 
 
 # Sources, Table 1, verdicts
