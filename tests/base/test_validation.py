@@ -20,7 +20,8 @@ def test_what_is_no_number_in_range_is_refused_in_one_sentence_naming_it(check, 
     assert is_one_sentence(str(caught.value))
 
 
-def test_a_large_whole_number_is_not_rounded():
+def test_the_ends_of_a_range_are_in_it_and_a_large_whole_number_is_not_rounded():
+    assert [finite_number("x", end, low=1, high=2) for end in (1, 2)] == [1, 2]
     assert whole_number("x", 2**53 + 1, low=0, high=2**63) == 2**53 + 1
 
 

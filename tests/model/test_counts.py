@@ -61,3 +61,9 @@ def test_a_column_with_other_states_is_named(states):
 def test_counts_of_the_wrong_length_are_refused():
     with pytest.raises(InputError, match="36 cells"):
         Counts(ASIA, np.zeros(35, dtype=np.int64), 0)
+
+
+@pytest.mark.parametrize("value", [-1, 0.5])
+def test_counts_are_whole_numbers_from_0_on(value):
+    with pytest.raises(InputError, match="from 0 on"):
+        Counts(ASIA, np.full(36, value), 0)

@@ -174,6 +174,8 @@ def test_a_refused_file_is_named(tmp_path: Path) -> None:
 def test_a_description_fits_the_table_that_it_describes_and_no_other() -> None:
     a, b = DeclaredColumn("a", Cuts("a", (1,))), DeclaredColumn("b", use=False)
     assert for_table((b, a), ("a", "b")) == (a, b)
+    with pytest.raises(InputError, match='"b" has the name of another column, "a"'):
+        DeclaredColumn("b", a.domain)
     with pytest.raises(InputError, match='Only one of the description and the table has a column "b"'):
         for_table((a, b), ("a",))
     with pytest.raises(InputError, match='Only one of the description and the table has a column "c"'):
