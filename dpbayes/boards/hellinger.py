@@ -8,10 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.board import Board, Frame, Panel, View, distinct_texts, nearest_place
+from dpbayes.boards.board import Board, Frame, Panel, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
@@ -21,16 +22,11 @@ from dpbayes.experiments.die_errors import (
     error_laws,
     noise_here,
     swept_errors,
-    throws_grid,
 )
 from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
-from dpbayes.figures.style import Figure, sharing_legend
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
-
-THROWS = 8
-"""Points of the picture against the number of throws."""
 
 NAMES = {
     DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
@@ -73,11 +69,10 @@ class HellingerInputs:
         """The errors at every stop of the slider: (1, stops, levels)."""
         return swept_errors([self.scenario], STOPS, self.swept)
 
-    @cached_property
-    def along_throws(self) -> Quantiles:
-        """The errors at every number of throws and every stop."""
-        grid = throws_grid(self.scenario, THROWS)
-        return swept_errors([self.scenario.at(n=n) for n in grid], STOPS, self.swept)
+    @property
+    def curves(self) -> dict[Look, FloatArray]:
+        """The errors at every third stop, of the mechanisms with a guarantee."""
+        return {method.look: errors[0, ::3] for method, errors in self.along_epsilon.items() if method in RANKED}
 
 
 ERRORS = Panel(
@@ -90,7 +85,6 @@ ERRORS = Panel(
     "the distance: over all throws (global), near the given ones (smooth) or for them alone (local).",
 )
 AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
-AT_THROWS = Panel("throws", "And with how many throws?", "Median Hellinger distance against the number of throws.")
 
 
 def hellinger_or_laplace(inputs: HellingerInputs) -> View:
@@ -102,8 +96,7 @@ def hellinger_or_laplace(inputs: HellingerInputs) -> View:
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    panels = (ERRORS, AT_EPSILON, AT_THROWS)
-    board = Board("hellinger", "A die: Hellinger or Laplace", panels, {}, "1", SLIDER)
+    board = Board("hellinger", "A die: Hellinger or Laplace", (ERRORS, AT_EPSILON), {}, "1", SLIDER)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -114,7 +107,8 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     medians = {method: float(values[MEDIAN]) for method, values in quantiles.items()}
     figures = {
         "errors": error_box_figure({method.look: values for method, values in quantiles.items()}),
-    } | _curves(inputs, scenario)
+        "epsilon": die_errors_figure(np.array(STOPS[::3]), inputs.curves, marked=epsilon),
+    }
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
         "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
@@ -125,20 +119,6 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     )
     numbers = {method.value: median for method, median in medians.items()}
     return Frame(die_headline(quantiles), figures, (second_sentence(quantiles, scenario), note), captions, numbers)
-
-
-def _curves(inputs: HellingerInputs, scenario: Scenario) -> dict[str, Figure]:
-    k = nearest_place(STOPS, scenario.epsilon)
-    here = {method.look: errors[0, ::3] for method, errors in inputs.along_epsilon.items() if method in RANKED}
-    along = {method.look: errors[:, k] for method, errors in inputs.along_throws.items() if method in RANKED}
-    throws = np.array(throws_grid(inputs.scenario, THROWS), dtype=float)
-    figures = {
-        "epsilon": die_errors_figure(
-            np.array(STOPS[::3]), here, marked=scenario.epsilon, title="ε, nats of privacy loss"
-        ),
-        "throws": die_errors_figure(throws, along, marked=scenario.n, title="throws n"),
-    }
-    return figures | {"throws": sharing_legend(figures["throws"])}
 
 
 # Sentences about the quantiles (levels,) of the errors

@@ -24,8 +24,6 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 DRAWS = 10_000
 """Simulated releases of each Laplace mechanism at one setting."""
 
-MOST_SWEPT = 20_000
-
 
 # The laws of the errors
 
@@ -136,10 +134,3 @@ def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
     """Return the largest n in the range of THROWS for which a die with so many sides has at most `most` candidates."""
     tried = range(1, int(THROWS.high) + 1)
     return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))
-
-
-def throws_grid(scenario: Scenario, points: int = 12) -> tuple[int, ...]:
-    """Return n from 2 to the largest with at most MOST_SWEPT candidates, or to the scenario's n if that is larger."""
-    last = max(min(most_throws(scenario.sides, most=MOST_SWEPT), 10_000), scenario.n)
-    grid = np.rint(np.geomspace(2, last, points)).astype(int)
-    return tuple(int(n) for n in np.unique(grid))

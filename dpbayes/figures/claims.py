@@ -55,7 +55,7 @@ def bound_figure(
     holds = np.where(curves.violated, np.nan, curves.printed)
     traces = list[Trace]()  # thick lines first, so that all are seen where they meet
     if _drawn(curves.certified).any():
-        traces.append(_line(x, curves.certified, "proved", {"color": faded(BOUND, 0.5), "width": 6}))
+        traces.append(_line(x, curves.certified, "proved", {"color": faded(BOUND, 0.7), "width": 6}))
     if np.any(curves.exact > 0):
         finite = np.isfinite(curves.exact)  # it can be known at only a few points
         traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 3}))

@@ -8,6 +8,7 @@ from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
+    EPSILON_AXIS,
     Figure,
     Trace,
     chosen_epsilon,
@@ -55,13 +56,10 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
     )
 
 
-def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float, title: str) -> Figure:
-    """Draw the median error along a logarithmic axis; `marked` is the chosen setting.
-
-    `errors` are five quantiles at every place: (P, 5).
-    """
+def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float) -> Figure:
+    """Draw the median of the errors, five quantiles (P, 5), along the epsilons (P,); one is `marked`."""
     traces = [_curve(look, places, quantiles[:, 2]) for look, quantiles in errors.items()]
-    x = log_axis(title, float(places.min()), float(places.max()))
+    x = log_axis(EPSILON_AXIS, float(places.min()), float(places.max()))
     y = titled("median distance", range=[-0.02, 1.03], automargin=True)
     return figure_of(traces, x=x, y=y, height=430, shapes=[chosen_epsilon(places, marked)])
 

@@ -124,11 +124,6 @@ def _in_full(axis: Axis) -> Axis:
     return {"separatethousands": True} | exponents | pointed | axis
 
 
-def sharing_legend(figure: Figure) -> Figure:
-    """Return a small figure whose legend is that of a larger one, and is hidden as long as that is beside it."""
-    return Figure(figure.data, figure.layout | {"meta": "shared"})
-
-
 LINES: Trace = {"type": "scatter", "mode": "lines"}
 """The trace of a line, to which its points, name and look are added."""
 

@@ -15,7 +15,6 @@ from dpbayes.experiments.die_errors import (
     most_throws,
     noisy_counts,
     sensitivities,
-    throws_grid,
 )
 from dpbayes.mechanisms.die.hellinger import HellingerGlobal, HellingerLocal, HellingerSmooth
 from dpbayes.mechanisms.die.laplace import LaplaceCells, LaplaceOne
@@ -222,12 +221,3 @@ def test_a_die_with_too_many_posteriors_is_refused_when_it_is_made():
 def test_the_largest_number_of_throws_is_that_whose_results_can_be_listed(n):
     for m in range(2, 7):
         assert (n <= most_throws(m)) is (math.comb(n + m - 1, m - 1) <= MOST_SHOWN)
-
-
-@pytest.mark.parametrize("sides", range(2, 7))
-def test_the_grid_of_throws_rises_and_reaches_the_scenarios(sides):
-    grid = throws_grid(Scenario(sides=sides, n=10))
-    assert grid[0] == 2
-    assert list(grid) == sorted(set(grid))
-    assert Die((1.0,) * sides, grid[-1]).size <= 20_000 < Die((1.0,) * sides, 2 * grid[-1] + 1).size or sides == 2
-    assert throws_grid(Scenario(n=100_000))[-1] == 100_000

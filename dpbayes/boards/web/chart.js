@@ -38,7 +38,6 @@ class Chart {
     const { margin, xaxis, yaxis } = figure.layout;
     const data = isNamed ? this.legend.show(figure.data, this.letters, yaxis?.title?.text) : figure.data;
     if (!isNamed) this.legend.none();
-    this.legend.list.classList.toggle("shared", figure.layout.meta === "shared");
     const height = Math.max(80, this.size.height - this.legend.height);
     const layout = {
       ...figure.layout,

@@ -179,6 +179,8 @@ def _accuracy_board(chosen: Chosen) -> None:
     if _scene(chosen) is not chosen.options("accuracy").scene:
         st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
+    if not plan.network.is_binary:
+        st.caption("Fourier needs binary nodes, so it has no curve.")
     inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
     _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
 
