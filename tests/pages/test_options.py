@@ -14,29 +14,13 @@ from tests.pages.conftest import PAGES, boards, figures, fine, open_page, senten
 from tests.pages.numbers import wrong_numbers
 from tests.pages.screen import options_of
 
-DIE, GAME = ({"lab.experiment": experiment.value} for experiment in (Experiment.DIE, Experiment.SAMPLING))
-
-NOT_OF_A_PAGE: list[tuple[str, dict[str, str]]] = [
-    ("lab", DIE | {"hellinger.delta": "1e-12"}),
-    ("lab", DIE | {"epsilon": "1000"}),
-    ("lab", GAME | {"epsilon": "1000"}),
-    ("lab", {"epsilon": "0.001"}),
-]
-"""What is turned by a mechanism's own parameters, which no test below turns to their ends."""
-
-
-@pytest.mark.parametrize(("page", "query"), NOT_OF_A_PAGE)
-def test_every_number_can_be_read(page: str, query: dict[str, str]) -> None:
-    assert not wrong_numbers(open_page(f"pages/{page}.py", **query))
-
-
-# Every option at both ends
-
-
 CONTEXTS: dict[str, list[dict[str, str]]] = {
-    "lab": [{"lab.experiment": experiment.value} for experiment in Experiment],
+    "lab": [
+        {"lab.experiment": experiment.value, "epsilon": epsilon, "hellinger.delta": "1e-12"}
+        for experiment, epsilon in zip(Experiment, ["0.001", *["1000"] * 5], strict=True)
+    ],
 }
-"""The choices that decide which options a page has, for pages that have such choices."""
+"""The choices that decide which options a page has, at ends of the parameters of its mechanism."""
 
 
 LARGE = {"audit.n": "500", "regression.repeats": "20", "regression.draws": "100"} | {
