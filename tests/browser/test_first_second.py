@@ -1,4 +1,4 @@
-"""What a visitor sees until the first chart: a frame, a headline's place, a grey box where the chart will be."""
+"""What a visitor sees until the first chart, of a server that has just started."""
 
 import itertools
 import subprocess
@@ -18,47 +18,32 @@ pytestmark = pytest.mark.browser
 WATCH = """() => {
   window.seen = [];
   const all = (selector) => [...document.querySelectorAll(selector)];
-  const box = (part) => {
-    const {x, y, width, height} = part.getBoundingClientRect();
-    return [x, y, width, height].map(Math.round);
-  };
   const look = () => {
-    const chart = all(".st-key-picture .dpbayes-chart")[0];
-    const waits = all(".st-key-picture > [height$=px] > [data-testid=stSkeleton]")[0];
     const main = all("[data-testid=stMain]")[0];
     const now = {
       frame: main !== undefined,
       names: all("[data-testid^=stTopNav], [data-testid^=stSidebar]").map((part) => part.innerText).join("\\n"),
       faults: all("[data-testid=stException], [data-testid=stAlert]").map((part) => part.innerText).join(" "),
       empty: !main?.innerText.trim() && !all("[data-testid=stAppSkeleton], [data-testid=stSkeleton], .coming").length,
-      styled: all("style").some((style) => style.textContent.includes(".st-key-bar")),
-      busy: Boolean(waits) || chart?.ariaBusy === "true",
-      grey: chart ? getComputedStyle(chart, "::before").content !== "none" : Boolean(waits),
-      place: waits ? box(waits.parentElement) : chart ? box(chart) : null,
-      inner: waits ? box(waits) : null,
-      ink: all(".cartesianlayer path").length > 0,
     };
-    const last = window.seen.at(-1);
-    if (last && JSON.stringify(last.now) === JSON.stringify(now)) last.times += 1;
-    else window.seen.push({times: 1, now});
+    if (JSON.stringify(window.seen.at(-1)) !== JSON.stringify(now)) window.seen.push(now);
   };
-  EACH
+  setInterval(look, 50);
 }"""
-EVERY_50_MS = "setInterval(look, 50);"
-SCREENS = ((1440, 900), (853, 480), (400, 800))
 
 
-def opened(page: Page, address: str, how_often: str) -> None:
+def opened(page: Page, address: str) -> None:
     """Open an address, and look at what is seen there from the first moment on."""
-    page.add_init_script(f"({WATCH.replace('EACH', how_often)})()")
+    page.add_init_script(f"({WATCH})()")
     page.goto(address, wait_until="commit")
 
 
 def seen(page: Page, until: str = ".cartesianlayer path") -> list[dict[str, Any]]:
-    """Return what was seen until the first chart and a moment after, each view with how often it was."""
+    """Return the different views until the first chart and a moment after."""
     page.locator(until).first.wait_for(state="attached")
     page.wait_for_timeout(200)
-    return [view["now"] | {"times": view["times"]} for view in page.evaluate("window.seen")]
+    views: list[dict[str, Any]] = page.evaluate("window.seen")
+    return views
 
 
 SERVERS: dict[str, Callable[[], AbstractContextManager[tuple[str, subprocess.Popen[bytes]]]]] = {
@@ -78,7 +63,7 @@ def names_of_files(views: Sequence[dict[str, Any]]) -> set[str]:
 def test_the_first_visitor_sees_no_names_of_files_and_no_empty_page(how: str, place: str) -> None:
     """Streamlit's frame stands alone until the first thing comes; from then on there is always something in it."""
     with SERVERS[how]() as (url, _), chromium() as page:
-        opened(page, f"{url}/{place}", EVERY_50_MS)
+        opened(page, f"{url}/{place}")
         views = seen(page, "h2")
     assert names_of_files(views) == set()
     assert "Release" in views[-1]["names"], "the navigation was read"
@@ -97,7 +82,7 @@ def test_whoever_comes_in_a_servers_first_seconds_finds_the_whole_app(how: str) 
         pages = []
         for place in EARLY:
             pages.append(stack.enter_context(chromium()))
-            opened(pages[-1], f"{url}/{place}", EVERY_50_MS)
+            opened(pages[-1], f"{url}/{place}")
             time.sleep(0.1)
         for page, place in zip(pages, EARLY, strict=True):
             views = seen(page)
