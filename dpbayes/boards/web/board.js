@@ -129,6 +129,8 @@ class Board {
       panel.show(figure && between(figure, further, Math.abs(this.place - near)), whole(frame.captions)[key] ?? "");
     }
     this.root.dataset.stop = stop;
+    for (const tab of this.tabs.children) tab.hidden = this.panels.get(tab.dataset.key).isEmpty;
+    if (this.panels.get(this.chosen)?.isEmpty) this.choose(this.tabs.querySelector(":not([hidden])")?.dataset.key);
   }
 
   say({ headline, notes }) {
@@ -226,8 +228,12 @@ class Panel {
     this.meaning.style.top = `${Math.max(8, Math.min(bottom + 4, innerHeight - this.meaning.offsetHeight - 8))}px`;
   }
 
+  get isEmpty() {
+    return this.root.hasAttribute("data-empty");
+  }
+
   show(figure, caption) {
-    this.root.toggleAttribute("data-empty", !figure);
+    if (this.isEmpty !== !figure) [this.root.toggleAttribute("data-empty", !figure), this.board.fit()];
     if (this.caption.textContent !== caption) this.caption.textContent = caption;
     if (!figure) return;
     this.chart ??= new Chart(this.place, this.board.renderer);
@@ -240,7 +246,7 @@ class Panel {
   }
 
   fit(room, { isLow, isPhone }) {
-    const count = this.board.panels.size;
+    const count = [...this.board.panels.values()].filter((panel) => !panel.isEmpty).length;
     const hasLarge = this.board.grid.hasAttribute("data-large");
     const rows = isLow ? 1 : hasLarge ? (this.isLarge ? 1 : count - 1) : Math.ceil(count / 2);
     const beside = (this.board.tabs.hidden ? this.name.parentElement.offsetHeight : 0) + this.caption.offsetHeight;
