@@ -149,10 +149,9 @@ def explore_table(inputs: CuratorInputs, *, is_alone: bool = False) -> View:
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    panels = (POSTERIOR, DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
+    others = (PERSON,) if is_alone else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     pictures = None if is_alone else Pictures(inputs)
-    shown = (POSTERIOR, PERSON) if is_alone else panels
-    board = Board("explore", _title(inputs), shown, {}, "1", SLIDER, private=True)
+    board = Board("explore", _title(inputs), (POSTERIOR, *others), {}, "1", SLIDER, private=True)
     return View(board, lambda stop: _frames(inputs, float(stop), pictures))
 
 

@@ -16,7 +16,8 @@ def test_board_stories_and_ways_in_are_on_the_first_screen(visit) -> None:
         "My own data",
     ):
         expect(screen.main.get_by_role("button", name=title, exact=True)).to_be_in_viewport(ratio=1)
-    expect(screen.page.locator(".dpbayes-board .panel")).to_be_in_viewport(ratio=1)
+    for panel in screen.page.locator(".dpbayes-board .panel").all():
+        expect(panel).to_be_in_viewport(ratio=1)
     screen.main.get_by_role("button", name="Explore", exact=True).click()
     screen.arrived("Explore")
 
@@ -24,7 +25,7 @@ def test_board_stories_and_ways_in_are_on_the_first_screen(visit) -> None:
 def test_the_board_moves_by_keys_and_draws_another_release(visit) -> None:
     screen = visit("")
     board = screen.page.locator(".dpbayes-board")
-    caption = board.locator("figcaption")
+    caption = board.locator("figcaption").first
     before = screen.curves()
     board.get_by_role("button", name="Draw another").click()
     screen.until_curves_differ(before)

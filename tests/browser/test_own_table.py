@@ -49,7 +49,7 @@ def test_declared_domains_last_as_long_as_the_session(visit):
     screen.settle()
     assert screen.table_cells(0)[values] == "cut at 30"
     screen.go("Explore")
-    expect(screen.chart("density").locator(".xtitle")).to_contain_text("age < 30")
+    expect(screen.chart("density").locator(".xtitle")).to_contain_text("wet = yes")
     screen.settle()
     before = screen.headline.inner_text()
     for title in ("Home", "Data", "Network", "Data"):

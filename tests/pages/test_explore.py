@@ -21,12 +21,11 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages.explore import NO_ARROWS, UNKNOWN, guessed, inputs_of
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.link import query_of
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat
 from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough
-from tests.pages.conftest import put, unfold
+from tests.pages.conftest import unfold
 from tests.pages.screen import (
     board_texts,
     boards,
@@ -310,11 +309,6 @@ def test_a_recipient_gets_no_code_that_reads_records_which_are_not_public() -> N
 # One person
 
 
-def person_part(**query: str) -> AppTest:
-    """Return the page with the part about one person open."""
-    return unfold(open_page(PAGE, **SMALL, **query), "person.open")
-
-
 @pytest.mark.parametrize(
     ("promise", "most"),
     [
@@ -335,13 +329,8 @@ def test_on_the_second_board_the_person_is_that_of_its_epsilon() -> None:
 
 
 @pytest.mark.parametrize("seat", list(Seat))
-def test_belief_and_releases_are_set_and_in_the_link(seat: Seat) -> None:
-    at = person_part(seat=seat.value)
-    put(at, "box.release.suspicion", "0.5")
-    put(at, "box.release.releases", "3")
-    link = query_of(settings_of(at))
-    assert (link["release.suspicion"], link["release.releases"]) == ("0.5", "3")
-    sentence = escaped(belief_sentence(Guarantee(1.0), suspicion=0.5, releases=3))
-    assert sentence in [markdown.value for markdown in at.markdown]
+def test_the_belief_before_and_after_a_release_is_a_sentence_and_two_bars(seat: Seat) -> None:
+    at = unfold(open_page(PAGE, epsilon="2", seat=seat.value, **SMALL), "person.open")
+    assert escaped(belief_sentence(Guarantee(2.0))) in [markdown.value for markdown in at.markdown]
     bars = [element.proto.value for element in at.get("progress")]
-    assert bars == [50, int(100 * ceiling(0.5, Guarantee(1.0), releases=3))]
+    assert bars == [10, int(100 * ceiling(0.1, Guarantee(2.0)))]

@@ -45,7 +45,7 @@ class Keys {
   show(data, size, axis) {
     this.list.hidden = false;
     this.list.style.fontSize = `${size}px`;
-    const above = document.createElement("b");
+    const above = document.createElement("strong");
     above.append(asWords(axis ? `↑ ${axis}` : ""));
     this.list.replaceChildren(...(axis ? [above] : []), ...named(data).map((trace) => this.key(trace)));
     return data.map((trace) => (this.hidden.has(trace.name) ? { ...trace, visible: "legendonly" } : trace));

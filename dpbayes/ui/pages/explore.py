@@ -68,7 +68,7 @@ def explore_page(chosen: Chosen) -> None:
             promise = chosen.mechanism.certified
     if promise is not None:
         with below:
-            one_person(chosen, promise)
+            one_person(promise)
 
 
 def _of_session(chosen: Chosen) -> Document | None:
@@ -307,17 +307,12 @@ def guessed(question: Question, planned: PlannedTables, answer: float | None, ro
 # One person
 
 
-def one_person(chosen: Chosen, promise: Guarantee) -> None:
+def one_person(promise: Guarantee) -> None:
     """Show how far a guarantee lets a belief about one person rise, as a sentence and as two bars."""
     with folded("Meaning for one person", key=PERSON) as is_open:
-        if not is_open:
-            return
-        options = chosen.options("release")
-        suspicion, releases = options.suspicion, options.releases
-        most = ceiling(suspicion, promise, releases=releases)
-        st.markdown(escaped(belief_sentence(promise, suspicion=suspicion, releases=releases)))
-        st.progress(suspicion, text=f"Before: {percent(suspicion)}")
-        st.progress(most, text=f"After, at most: {in_hundred(most)}%")
-        st.caption(LINKED)
-        parameter_control("release.suspicion")
-        parameter_control("release.releases")
+        if is_open:
+            st.markdown(escaped(belief_sentence(promise)))
+            most = ceiling(SUSPICION, promise)
+            st.progress(SUSPICION, text=f"Before: {percent(SUSPICION)}")
+            st.progress(most, text=f"After, at most: {in_hundred(most)}%")
+            st.caption(f"{LINKED} The ε of several releases add up.")

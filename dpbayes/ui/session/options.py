@@ -51,7 +51,7 @@ class ExploreOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """How the recipient reads a release, a belief before it, and how many releases there are."""
+    """How the recipient reads a release."""
 
     reading: Annotated[
         Reading,
@@ -61,31 +61,6 @@ class ReleaseOptions:
             description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
             "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
             "This choice costs no privacy.",
-        ),
-    ]
-    suspicion: Annotated[
-        float,
-        Parameter(
-            "p",
-            low=0.001,
-            high=0.99,
-            typical=0.1,
-            log=True,
-            title="belief before any release",
-            description="The attacker's probability, before any release, that a statement about one person is true.",
-        ),
-    ]
-    releases: Annotated[
-        int,
-        Parameter(
-            "k",
-            low=1,
-            high=100,
-            typical=1,
-            log=True,
-            whole=True,
-            title="releases of these records",
-            description="Each release uses this mechanism, this guarantee and new noise.",
         ),
     ]
 
