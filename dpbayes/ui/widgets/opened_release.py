@@ -94,7 +94,7 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
     if isinstance(document.sampled, SampledSteps):
         with right:
             small_graph(document.network)
-            st.caption("The released graph. An arrow was chosen with noise: it can be wrong, and states no cause.")
+            st.caption("The released graph. Arrows were chosen with noise: one can be wrong or missing.")
     st.markdown("\n".join(f"- {escaped(line)}" for line in promise_lines(document)))
     with files:
         _files(document, reading, data, key=key)
