@@ -32,8 +32,8 @@ COROLLARY_3 = Claim(
     "Rebuilt tables are rarely negative",
     r"P(\text{non-negative}) \ge 1 - e^{-t}",
     Verdict.FALSE,
-    "The stated probability is too small for small t and far too large for large t. The table of all nodes, rebuilt "
-    "from N_I, can have negative cells for every t.",
+    "The stated probability of a negative cell is too small for small t and far too large for large t. The table of "
+    "all nodes, rebuilt from the released coefficients, can have negative cells for every t.",
 )
 SMALL_INCREMENTS = Claim(
     Reference("Zhang16", "Section 3.2, Non-negativity"),
@@ -205,8 +205,8 @@ def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, 
     tail = float(signed_sum_tail(3, abs(short_of) / noise.scale(epsilon)))
     return Counterexample(
         COROLLARY_3,
-        f"The table of two nodes without an arrow, rebuilt from N_I; {n:,} records (0, 0), epsilon = {epsilon:g}, "
-        f"t = {t:g}",
+        f"The table of two nodes without an arrow, rebuilt from the coefficients; {n:,} records (0, 0), "
+        f"epsilon = {epsilon:g}, t = {t:g}",
         truth=1 - tail if short_of > 0 else tail,
         printed=float(np.exp(-t)),
         certified=np.nan,
