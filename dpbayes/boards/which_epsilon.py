@@ -131,7 +131,8 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         colour=inputs.mechanism_at(1.0).colour,
     )
     if has_risen := bool(most.max() > RISE * most[0]):
-        figure = directly_named(figure, NEARLY_ALL, ONLY_PRIOR, float(errors.epsilons[0]), "top right", is_listed=True)
+        top = float(errors.epsilons[most.argmax()])
+        figure = directly_named(figure, NEARLY_ALL, ONLY_PRIOR, top, "top left", is_listed=True)
     numbers, note = dict[str, float](), _about(inputs)
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)

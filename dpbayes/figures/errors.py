@@ -126,7 +126,7 @@ def error_figure(
         The figure, whose axes do not depend on the tolerance.
     """
     low, high = positive_range(half, most, otherwise=(0.01, 1.0))
-    span = [math.log10(np.clip(low, *LEAST)) - 0.1, math.log10(max(high, MOST)) + 0.15]
+    span = [math.log10(np.clip(low, *LEAST)) - 0.1, math.log10(max(high, MOST)) + 0.6]  # room for texts
     has_epsilon = math.isfinite(needed.epsilon)
     end = needed.high if math.isfinite(needed.high) else float(epsilons[-1])
     interval = [needed.low, end] if has_epsilon else [None, None]

@@ -262,8 +262,8 @@ def _tables(chosen: Chosen) -> Tables:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
         kind = "published" if is_published else "a guess"
-        answer = _guess(question, "whose answer is near", "answer", kind, most=1)
-        rows = _guess(question, "and is from", "records", kind, most=planned.n) if question.evidence else None
+        answer = _guess(question, "answer near", "answer", kind, most=1)
+        rows = _guess(question, "from", "records", kind, most=planned.n) if question.evidence else None
         if question.evidence:
             st.markdown("records", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
@@ -283,7 +283,7 @@ def _guess(question: Question, words: str, label: str, otherwise: str, *, most: 
         guesses[place] = finite_number("A guess here", number, low=most > 1, high=most) if number else None
 
     st.markdown(words, width="content")
-    box(label, key, shown, take, label_visibility="collapsed", placeholder=otherwise, width=105)
+    box(label, key, shown, take, label_visibility="collapsed", placeholder=otherwise, width=88)
     refusal(f"box.{key}", shown)
     return number_guessed
 
