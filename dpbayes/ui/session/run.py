@@ -15,12 +15,17 @@ def forget_fragments() -> None:
     """Forget the fragments of the former page, and what the browser has sent or will send to them.
 
     Streamlit would answer such a message after the new page by a run of the former page, and the browser would then
-    remove the new page.
+    remove the new page. A waiting run of the whole app, such as after another click, stays.
     """
-    if (run := this_run()) is not None:
-        run.fragment_storage.clear()
-        run.script_requests.request_rerun(RerunData())  # replaces waiting runs of fragments
-        run.script_requests.on_scriptrunner_yield()  # takes it, and runs nothing
+    if (run := this_run()) is None:
+        return
+    run.fragment_storage.clear()
+    waiting = run.script_requests.on_scriptrunner_yield()
+    if waiting is None:  # nothing, or messages to fragments: they become a run of all, which is taken and not made
+        run.script_requests.request_rerun(RerunData())
+        run.script_requests.on_scriptrunner_yield()
+    else:
+        run.script_requests.request_rerun(waiting.rerun_data)
 
 
 def has_browser(session: str) -> bool:
