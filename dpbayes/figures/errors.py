@@ -54,7 +54,7 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
 
 
 def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figure:
-    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, one row for each.
+    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, and its number.
 
     Args:
         errors: The errors (tables,) by look, in the order of the rows.
@@ -66,11 +66,9 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
     dots: list[Trace] = [
         {
             "type": "scatter",
-            "mode": "markers+text",
+            "mode": "markers",
             "x": [float(values.mean())],
             "y": [look.name],
-            "text": [numeral(float(values.mean()), 2)],
-            "textposition": "top center",
             "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
             "error_x": {"type": "data", "array": [2 * float(standard_error(values))], "thickness": 1.5},
             "hovertemplate": "%{x:,.3~r}<extra>" + look.name + "</extra>",
@@ -78,7 +76,19 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
         }
         for look, values in errors.items()
     ]
-    return figure_of(dots, x=titled(title, rangemode="tozero"), y=names_axis(autorange="reversed"), height=360)
+    means = [float(values.mean()) for values in errors.values()]
+    written: Trace = {
+        **{
+            "type": "scatter",
+            "mode": "text",
+            "x": [1.15 * max(means)] * len(means),
+            "y": [look.name for look in errors],
+        },
+        **{"text": [numeral(mean, 2) for mean in means], "textposition": "middle right"},
+        **{"hoverinfo": "skip", "showlegend": False},
+    }
+    x = titled(title, range=[0, 1.5 * max(means)], nticks=4)
+    return figure_of([*dots, written], x=x, y=names_axis(autorange="reversed"), height=360)
 
 
 def _marked(curve: Curve) -> Trace:
