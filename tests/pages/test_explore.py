@@ -4,6 +4,7 @@ import io
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,10 +16,12 @@ from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.figures.answer import TABLE
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
+from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
+from dpbayes.ui.pages import release_history
 from dpbayes.ui.pages.explore import NO_ARROWS, UNKNOWN, guessed, inputs_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
@@ -246,6 +249,16 @@ def test_a_recipient_sees_the_release_alone() -> None:
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior"]
     assert not any("exact" in text.lower() for text in board_texts(at))
     assert set(at.session_state["board.numbers"]) <= {"released", "low", "high"}
+
+
+def test_a_recipient_sees_the_last_real_release_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(release_history, "last_release", release_history.example)
+    at = open_page(PAGE, seat="recipient", epsilon="3")
+    cell = Question(ASIA, "bronc", "yes", {"smoke": "yes"}).cell
+    law = read_document(release_history.example()).tables.noise_aware_cells(np.array([cell]))
+    assert at.session_state["board.numbers"]["released"] == pytest.approx(float(law.mean[0]), abs=0.005)
+    assert board(at)["slider"] is None
+    assert "ε = 0.6" in frame(at)["headline"]
 
 
 def test_what_cannot_be_released_is_one_sentence() -> None:

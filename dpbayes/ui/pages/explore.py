@@ -219,7 +219,8 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     promise = inputs.mechanism_at(least).certified
     with slot.container():
         if chosen.is_curator:
-            kind: Literal["primary", "secondary"] = "secondary" if UNKNOWN in about else "primary"
+            is_doubtful = UNKNOWN in about or (inputs.tables.is_private and not chosen.has_public_records)
+            kind: Literal["primary", "secondary"] = "secondary" if is_doubtful else "primary"
             label = f"Use ε = {shortest(least)}"
             st.button(label, type=kind, key="epsilon.use", on_click=_use, args=(least,), width="stretch")
         st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
