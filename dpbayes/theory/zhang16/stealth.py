@@ -218,10 +218,8 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     """Return how many records the printed t invents, beside n real ones. [Zhang16] Section 3.2, Non-negativity."""
     network = Network.from_edges("abcdefgh", pairwise("abcdefgh"))
     noise, t = certified_noise(network), certified_increment(network, probability, noise=certified_noise(network))
-    increment, enough = (
-        printed_increment(probability),
-        float(invented_records(network, noise=noise, epsilon=epsilon, t=t)),
-    )
+    increment = printed_increment(probability)
+    enough = float(invented_records(network, noise=noise, epsilon=epsilon, t=t))
     return Counterexample(
         SMALL_INCREMENTS,
         f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; the claim is "
