@@ -163,7 +163,7 @@ def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, 
     assert any("You have looked at exact posteriors of this table." in text.value for text in at.markdown)
     fine(at.switch_page("pages/data.py").run())
     at = fine(at.switch_page(PAGE).run())
-    said = "exact posteriors, distributions of columns and records"
+    said = "exact posteriors and distributions of columns"
     assert any(f"You have looked at {said} of this table." in text.value for text in at.markdown)
     at.session_state["settings"] = replace(at.session_state["settings"], source="sprinkler")
     assert any("shown you nothing" in text.value for text in fine(at.run()).markdown), "another table"
