@@ -83,8 +83,8 @@ def distinct_rows(prior: Dirichlets, counts: Counts) -> tuple[Rows, ...]:
         columns = np.concatenate([pairs.imag, pairs.real], axis=-1).T
         rows = columns[:, np.lexsort(columns[::-1])].T  # np.unique takes twenty times as long for rows
         starts = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(axis=1)))
-        found, times = rows[starts], np.diff(starts, append=len(rows))
-        by_cards.append(Rows(found[:, :card], found[:, card:], times, float(counts.n)))
+        distinct, times = rows[starts], np.diff(starts, append=len(rows))
+        by_cards.append(Rows(distinct[:, :card], distinct[:, card:], times, float(counts.n)))
     return tuple(by_cards)
 
 
