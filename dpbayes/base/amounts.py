@@ -32,11 +32,6 @@ class PrivacyMeasure(enum.Enum):
         """Its letter."""
         return "ε" if self is PrivacyMeasure.EPSILON else "ρ"
 
-    @property
-    def article(self) -> str:
-        """Its article."""
-        return "an" if self is PrivacyMeasure.EPSILON else "a"
-
 
 @dataclass(frozen=True)
 class Rho:

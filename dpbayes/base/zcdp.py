@@ -44,6 +44,11 @@ def rho_of_pure(epsilon: float) -> float:
     return epsilon * math.tanh(epsilon / 2) if math.isfinite(epsilon) else math.inf
 
 
+def pure_epsilon(rho: float) -> float:
+    """Return the largest pure epsilon below 1,000 whose `rho_of_pure` is at most rho."""
+    return float(turning_point(lambda epsilon: epsilon * np.tanh(epsilon / 2) <= rho, 0.0, 1000.0)[0])
+
+
 def zcdp_epsilon(rho: float, *, delta: float) -> float:
     """Return an epsilon >= 0 at which rho-zCDP gives (epsilon, delta): infinity at delta = 0, unless rho is 0 too."""
     if not rho:

@@ -1,5 +1,6 @@
 """Real releases from Python: ledger, save, load, verify, sign; as strict as the commands."""
 
+import shlex
 import sys
 import warnings
 from fractions import Fraction
@@ -59,6 +60,9 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     assert typed.synthetic(10).to_frame().dtypes.to_dict() == FRAME.dtypes.to_dict()
     assert dp.load(file, TABLE).table.n == 0
     assert dp.load(file, DECLARED).synthetic(50).to_frame()["age"].between(0, 120).all()
+    (tmp_path / "d.json").write_text(dp.write_domains(DECLARED))
+    assert main(["view", str(file), "--out", f"{tmp_path}/x.csv", "--domains", f"{tmp_path}/d.json"]) == 0
+    assert pd.read_csv(tmp_path / "x.csv")["age"].between(0, 120).all()
     with pytest.raises(dp.InputError, match='"DataFrame"'):
         dp.load(file, FRAME)
 
@@ -84,6 +88,18 @@ def test_the_same_request_costs_nothing_and_again_charges(ledger):
         released(ledger, again=True)
 
 
+@pytest.mark.parametrize(("epsilon", "delta", "left"), [(0.5, 0, "ε = 0.5 left"), (3, 1e-5, "at most ε = 0.68")])
+def test_the_cures_of_a_small_budget_work_as_typed(epsilon, delta, left, tmp_path):
+    ledger = dp.open_ledger(tmp_path / "clinic.ledger", epsilon=epsilon, delta=delta, reason="x")
+    with pytest.raises(dp.InputError, match=left) as refusal:
+        released(ledger)
+    assert main(shlex.split(str(refusal.value).partition("dpbayes ")[2])) == 0
+    released(ledger)
+    with pytest.raises(dp.InputError, match=r"already open.*dpbayes ledger raise") as refusal:
+        dp.open_ledger(ledger, epsilon=9, reason="x")
+    assert main(shlex.split(str(refusal.value).partition("dpbayes ")[2])) == 0
+
+
 def test_a_release_with_other_bins_is_charged_to_the_same_budget_with_a_warning(ledger):
     released(ledger)
     other = dp.Table.from_frame(FRAME, DECLARED | {"age": dp.cuts(0, 50, 120)})
@@ -100,8 +116,6 @@ def test_a_program_can_run_twice(ledger, tmp_path):
         file = released(ledger).save(tmp_path / "release.json")
     assert books.read_books(ledger).account("table").left == 1
     assert "OpenDP: " in repr(dp.verify(file))
-    with pytest.raises(dp.InputError, match=r"already open.*dpbayes ledger raise"):
-        dp.open_ledger(ledger, epsilon=3, reason="decided by the board")
 
 
 def test_no_ledger_is_opened_where_no_release_can_be_made(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ def test_a_rho_that_gives_a_stated_epsilon_and_delta_is_charged(mechanism):
     ("change", "said"),
     [
         ({"rho": Fraction(1, 100)}, "do not follow from the stated rho"),
-        ({"rho": Fraction(0), "epsilon": Fraction(1, 2)}, "is in rho, not in epsilon"),
+        ({"rho": Fraction(0), "epsilon": Fraction(1, 2)}, "not in epsilon. State a delta"),
         ({"rho": Fraction(0), "mechanism": "laplace", "epsilon": Fraction(1, 2)}, "with delta 0. Leave delta out"),
         ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(0))}, "delta must be"),
         ({"rho": Fraction(0), "stated": EpsilonDelta(Fraction(1, 2), Fraction(1, 3))}, "delta must be"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dpbayes.base.display import safe_csv
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.releases import ledger
@@ -25,6 +26,8 @@ def add_view(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", default="1000", help="the number of synthetic records in a .csv file (default: 1000)"
     )
+    about = "the declarations of the columns: numbers in a .csv file are then drawn within their bins"
+    parser.add_argument("--domains", type=Path, metavar="FILE", help=about)
     parser.add_argument("--seed", help="a seed that makes the records reproducible; it need not be secret")
 
 
@@ -32,7 +35,7 @@ def make_view(args: argparse.Namespace) -> int:
     """Write the view of a verified release for the ending of the file. Errors: InputError, OSError."""
     if args.out.suffix not in VIEWS:
         raise InputError(f"A view needs a file name that ends in {', '.join(VIEWS)}; {brief(args.out.name)} does not.")
-    require_output(args.out, [args.file], force=args.force)
+    require_output(args.out, [args.file, *filter(None, [args.domains])], force=args.force)
     document = verified(args.file.read_bytes())
     write_output(args.out, VIEWS[args.out.suffix](document, args), force=args.force)
     say(f"Written to {args.out}. {signature_line(document.content)}")
@@ -42,7 +45,12 @@ def make_view(args: argparse.Namespace) -> int:
 def _records(document: Document, args: argparse.Namespace) -> bytes:
     n = whole_number("The number of records", args.records, low=0, high=MAX_RECORDS)
     seed = secrets.randbits(128) if args.seed is None else whole_number("The seed", args.seed, low=0, high=2**128)
-    return records_csv(records_of(document, n, np.random.default_rng(seed)))
+    rng = np.random.default_rng(seed)
+    if args.domains is None:
+        return records_csv(records_of(document, n, rng))
+    from dpbayes.releases.real import load  # late: no other view needs what makes releases
+
+    return safe_csv(load(args.file, args.domains).synthetic(n, seed=rng).to_frame(seed=rng))
 
 
 VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {

@@ -182,6 +182,11 @@ class Account:
         return self.budget - self.released - self.reserved
 
     @property
+    def total(self) -> Amount:
+        """The budget with its measure."""
+        return amount_in(self.measure, self.budget)
+
+    @property
     def left_text(self) -> str:
         """A sentence on the remaining budget, with the measure if it is rho."""
         measure = ", in rho" if self.measure is PrivacyMeasure.RHO else ""

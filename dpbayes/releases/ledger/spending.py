@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,8 +14,10 @@ import numpy as np
 
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_in, amount_text, measure_of, number_of
 from dpbayes.base.validation import brief
+from dpbayes.base.zcdp import pure_epsilon, zcdp_epsilon
 from dpbayes.model.dataset import Dataset
 from dpbayes.releases.ledger.books import (
+    Account,
     Books,
     BrokenLedgerError,
     EpsilonLostError,
@@ -67,10 +70,9 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
     with writing(path) as (rows, books):
         if name in books.accounts:
             account = books.accounts[name]
-            present = f"{amount_text(account.budget)} in {account.measure.symbol}"
             raise LedgerError(
-                f"The dataset {brief(name)} is already open, with a budget of {present}. Use it, or raise it: "
-                f"{_raising(path, name)}."
+                f"The dataset {brief(name)} is already open, with a budget of {_with_symbol(account.total)}. Use it, "
+                f"or raise it, for example: {_raising(path, account, 2 * account.budget)}."
             )
         return rows.add(books, EventKind.OPENED, dataset=name, amount=amount, reason=reason)
 
@@ -85,19 +87,24 @@ def raise_budget(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         account = books.account(dataset)
         name, present = account.dataset, account.budget
         if measure_of(budget) is not account.measure:
-            has = "has a δ" if account.measure is PrivacyMeasure.RHO else "has no δ"
-            raise LedgerError(f"The budget of {brief(name)} {has}, which cannot change. State the new budget likewise.")
+            has = "no δ, which cannot change. Leave the δ out"
+            if account.measure is PrivacyMeasure.RHO:
+                has = "a δ, which cannot change. State an ε with a δ: --budget 2 --delta 1e-5"
+            raise LedgerError(f"The budget of {brief(name)} has {has}.")
         if number_of(budget) <= present:
             raise LedgerError(
-                f"A budget can only be raised. The budget of {brief(name)} is {amount_text(present)}, and "
-                f"{amount_text(number_of(budget))} is not larger."
+                f"A budget can only be raised. The budget of {brief(name)} is {_with_symbol(account.total)}, and "
+                f"{_with_symbol(budget)} is not larger. Write, for example: {_raising(path, account, 2 * present)}."
             )
         return rows.add(books, EventKind.RAISED, dataset=name, amount=amount, reason=reason)
 
 
-def _raising(path: Path, dataset: str) -> str:
-    """Return the command that raises a budget."""
-    return f"dpbayes ledger raise {quote(dataset)} --ledger {quote(str(path))} --budget NUMBER --reason TEXT"
+def _raising(path: Path, account: Account, budget: Fraction) -> str:
+    """Return a command that raises a budget to this number in its measure, or slightly above."""
+    number = amount_text(budget)
+    if account.measure is PrivacyMeasure.RHO:  # whose rho is rounded down to six digits
+        number = f"{zcdp_epsilon(float(budget), delta=1e-5) * 1.0001 + 0.005:.2f} --delta 1e-5"
+    return f"dpbayes ledger raise {quote(account.dataset)} --ledger {quote(str(path))} --budget {number} --reason TEXT"
 
 
 def spend(
@@ -142,13 +149,15 @@ def _reserve(path: Path, dataset: str, promised: Amount, question: bytes, *, aft
         _check_newest(books.on(dataset, question), after=after)
         cost = account.cost_of(amount)
         if cost > account.left:
-            costs = _with_symbol(amount_in(account.measure, cost))
+            costs, most = _with_symbol(amount_in(account.measure, cost)), ""
             if measure_of(amount) is not account.measure:
                 costs = f"the {costs} that {_with_symbol(amount)} costs"
+                most = f", at most ε = {math.floor(1000 * pure_epsilon(float(account.left))) / 1000:g}"
+            left = _with_symbol(amount_in(account.measure, account.left))
             raise OverBudgetError(
-                f"The budget of {brief(account.dataset)} has {amount_text(account.left)} left of "
-                f"{amount_text(account.budget)}, less than {costs}. Choose a smaller amount, or raise the budget: "
-                f"{_raising(path, account.dataset)}."
+                f"The budget of {brief(account.dataset)} has {left} left of {amount_text(account.budget)}, less than "
+                f"{costs}. Choose a smaller amount{most}, or raise the budget: "
+                f"{_raising(path, account, account.spent + cost)}."
             )
         return rows.add(books, EventKind.RESERVED, dataset=account.dataset, amount=amount, content=question)
 

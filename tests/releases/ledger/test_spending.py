@@ -49,7 +49,7 @@ def test_ten_tenths_are_one_and_nothing_more_is_drawn(path: Path) -> None:
     assert ledger.read_books(path).account("votes").left == 0
     draw = Drawing()
     with pytest.raises(
-        ledger.OverBudgetError, match=r'^The budget of "votes" has 0 left of 1, less than ε = 0\.0{19}1\. Choose'
+        ledger.OverBudgetError, match=r'^The budget of "votes" has ε = 0 left of 1, less than ε = 0\.0{19}1\. Choose'
     ):
         ledger.spend(path, "votes", Fraction(1, 10**20), b"more", draw)
     assert draw.calls == []
@@ -62,9 +62,9 @@ def test_a_budget_is_raised_with_a_reason_and_never_lowered(path: Path) -> None:
     assert (event.kind, event.amount, event.reason) == (EventKind.RAISED, Fraction(3, 2), "A second year.")
     assert ledger.read_books(path).account("votes").left == Fraction(1, 2)
     for budget in (Fraction(3, 2), Fraction(1)):
-        with pytest.raises(ledger.LedgerError, match=r"can only be raised. .* is 1\.5, and 1(\.5)? is not larger"):
+        with pytest.raises(ledger.LedgerError, match=r"can only be raised. .* is ε = 1\.5, and ε = 1(\.5)? is not"):
             ledger.raise_budget(path, "votes", budget, reason="Less.")
-    with pytest.raises(ledger.LedgerError, match=r'"votes" is already open, with a budget of 1\.5'):
+    with pytest.raises(ledger.LedgerError, match=r'"votes" is already open, with a budget of ε = 1\.5'):
         ledger.open_dataset(path, "votes", Fraction(9), reason="Once more.")
     assert ledger.check(path).rows == 5
 
