@@ -6,7 +6,7 @@ cost no more privacy. The number of records is public.
 
 import json
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, Self
 
@@ -31,7 +31,7 @@ from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.reading import probabilities_and_warning
 from dpbayes.sources.columns import Cuts
-from dpbayes.sources.domains import Declaration, declare
+from dpbayes.sources.domains import Declarations, declare
 from dpbayes.sources.edgelist import network as network_of
 from dpbayes.sources.named_networks import naive_bayes_over
 from dpbayes.sources.table import Table
@@ -62,7 +62,7 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         delta: float = 0.0,
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
-        columns: Mapping[str, Declaration] | None = None,
+        columns: Declarations | None = None,
         classes: Sequence[Any] | None = None,
         prior: float = 1.0,
         random_state: Any = None,
@@ -112,8 +112,8 @@ class DPNaiveBayes(_Classifier):
         bounds: The range (low, high) of every feature: two numbers, or two sequences with one number for each feature.
             Values outside count as the nearest bin.
         bins: The number of equal bins of a feature within its bounds, or a sequence with one number for each feature.
-        columns: Declarations of the features by name, as `dp.declare` takes them, in place of `bounds` and `bins`. X is
-            then a data frame that may contain texts.
+        columns: Declarations of the features as `dp.declare` takes them, a dictionary or a file, in place of `bounds`
+            and `bins`. X is then a data frame that may contain texts.
         classes: All classes that y may contain.
         prior: The Dirichlet parameter of every cell.
         random_state: None for exact noise of OpenDP from the operating system's randomness. A seed or a generator
@@ -188,7 +188,7 @@ class DPBayesNetClassifier(_Classifier):
         target: str = "class",
         bounds: tuple[Any, Any] | None = None,
         bins: int | Sequence[int] = 5,
-        columns: Mapping[str, Declaration] | None = None,
+        columns: Declarations | None = None,
         classes: Sequence[Any] | None = None,
         prior: float = 1.0,
         random_state: Any = None,
@@ -225,7 +225,9 @@ def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
             f"y has a missing value in record {missing[0] + 1}. Leave such records out, or make the missing "
             'values a class of their own: y.fillna("unknown").'
         )
-    if getattr(y, "name", None) in (getattr(X, "columns", ()) if model.columns is None else model.columns):
+    model.columns_ = None if model.columns is None else declare(model.columns)
+    declared = [column.name for column in model.columns_ or ()]
+    if getattr(y, "name", None) in (getattr(X, "columns", ()) if model.columns is None else declared):
         raise InputError(f"The features contain the class, {brief(y.name)}. Leave it out of them.")
     if model.columns is None:
         features, labels = _numbers(model, X, y, dtype=np.float64)
@@ -233,7 +235,7 @@ def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
         raise InputError("Pass columns or bounds, not both: the declarations have the limits of the features.")
     else:
         features, labels = X, column_or_1d(y, warn=True)
-        model.n_features_in_, model.feature_names_in_ = len(model.columns), np.array(list(model.columns), dtype=object)
+        model.n_features_in_, model.feature_names_in_ = len(declared), np.array(declared, dtype=object)
         check_consistent_length(features, labels)
     check_classification_targets(labels)
     if len(labels) < 2:
@@ -244,7 +246,7 @@ def _encoded(model: Any, X: ArrayLike, y: Any) -> Dataset:
         model.edges_ = _edges(model, features, leaks)
         states = tuple(map(_bin_names, model.edges_))
     else:
-        states = tuple(column.domain for column in declare(model.columns))
+        states = tuple(column.domain for column in model.columns_)
     model.leaks_ = tuple(leaks)
     if leaks:
         warn_caller(
@@ -279,7 +281,7 @@ def _codes_of(model: Any, X: Any, *, reset: bool | None) -> Codes:
         with warnings.catch_warnings():
             if reset is False:  # fit has warned
                 warnings.simplefilter("ignore")
-            return Table.from_frame(X, model.columns).codes
+            return Table.from_frame(X, model.columns_).codes
     numbers = X if reset is None else _numbers(model, X, dtype=np.float64, reset=reset)
     columns = [np.searchsorted(points, numbers[:, j], side="right") for j, points in enumerate(model.edges_)]
     return np.column_stack(columns).astype(np.uint8)
@@ -310,12 +312,15 @@ def _edges(model: Any, features: FloatArray, leaks: list[str]) -> tuple[FloatArr
             low, high = (np.broadcast_to(np.asarray(end, dtype=np.float64), d) for end in model.bounds)
         except (TypeError, ValueError):
             raise InputError(
-                f"bounds must be a pair of a lower and an upper bound, each one number or {d} numbers."
+                f"bounds must be a pair of a lower and an upper bound, each a number or a list of {d}."
             ) from None
         with np.errstate(over="ignore", invalid="ignore"):
             is_range = (low < high) & np.isfinite(high - low)
         if not is_range.all():
-            raise InputError("The lower bound of every feature must be below its upper bound, and both must be finite.")
+            raise InputError(
+                "The lower bound of every feature must be below its upper bound, and both must be finite: "
+                "bounds=(lows, highs)."
+            )
     if len(bins) != d:
         raise InputError(f"There are {d} features and {len(bins)} numbers of bins. State one for each feature.")
     numbers = [whole_number("The number of bins", number, low=1, high=MAX_STATES) for number in bins]
@@ -345,7 +350,7 @@ def _generator(model: Any) -> np.random.Generator:
 
 def _exact(name: str, value: Any) -> Fraction:
     if isinstance(value, str):
-        raise InputError(f"{name} must be a number, not a text: write {value} without quotation marks.")
+        raise InputError(f"{name} must be a number, such as 1 without quotation marks, not {brief(value)}.")
     return Fraction(str(finite_number(name, value, low=0.0, high=1000.0)))
 
 

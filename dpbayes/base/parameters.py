@@ -114,5 +114,5 @@ def check_parameters(instance: Any) -> None:
     for name, parameter in parameters_of(type(instance)).items():
         value = getattr(instance, name)
         if type(parameter) is Parameter and isinstance(value, str):  # a prior may be a text
-            raise InputError(f"{name} must be a number, not a text: write {value} without quotation marks.")
+            raise InputError(f"{name} must be a number, such as 1 without quotation marks, not {brief(value)}.")
         object.__setattr__(instance, name, parameter.checked(name, value))

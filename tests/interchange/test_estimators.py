@@ -121,6 +121,7 @@ def test_no_document_states_that_domains_read_from_the_records_are_public() -> N
         ({"epsilon": "1"}, "quotation marks"),
         ({"columns": {"x0": "no"}, "bounds": None}, "list of its values"),
         ({"columns": {"x0": ["no", "yes"]}}, "columns or bounds"),
+        ({"columns": "nowhere.toml", "bounds": None}, "nowhere.toml"),
         ({"delta": 2}, "delta"),
         ({"bounds": (1, 1)}, "lower bound"),
         ({"bounds": (0, np.inf)}, "finite"),
@@ -231,11 +232,13 @@ def clinic(n: int) -> tuple[pd.DataFrame, list[str]]:
 
 
 @pytest.mark.parametrize("kind", ["naive Bayes", "adaptive"])
-def test_texts_are_features_and_classes(kind: str) -> None:
+def test_texts_are_features_and_classes(kind: str, tmp_path: Path) -> None:
     from dpbayes.estimators import DPBayesNetClassifier, DPNaiveBayes
 
-    frame, ill = clinic(4000)
-    public: dict[str, Any] = {"epsilon": 4, "columns": CLINIC, "classes": ["ill", "well"]}
+    (frame, ill), file = clinic(4000), tmp_path / "clinic.json"
+    file.write_text(dp.write_domains(CLINIC))
+    columns = CLINIC if kind == "adaptive" else str(file)
+    public: dict[str, Any] = {"epsilon": 4, "columns": columns, "classes": ["ill", "well"]}
     model = (DPNaiveBayes if kind == "naive Bayes" else DPBayesNetClassifier)(**public)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,6 +4,7 @@ import argparse
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,8 @@ def _records(document: Document, args: argparse.Namespace) -> bytes:
         return records_csv(records_of(document, n, rng))
     from dpbayes.releases.real import load  # late: no other view needs what makes releases
 
-    return safe_csv(load(args.file, args.domains).synthetic(n, seed=rng).to_frame(seed=rng))
+    table: Any = load(args.file, args.domains).synthetic(n, seed=rng)
+    return safe_csv(table.to_frame(seed=rng))
 
 
 VIEWS: dict[str, Callable[[Document, argparse.Namespace], bytes]] = {
