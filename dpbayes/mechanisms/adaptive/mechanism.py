@@ -4,6 +4,7 @@ The other mechanisms release the counts of a given network. This one reads the r
 network therefore do not apply to it: it is listed in `OF_RECORDS` and not in `MECHANISMS`.
 """
 
+import enum
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from dpbayes.base.looks import OLIVE
+from dpbayes.base.parameters import Choice
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
@@ -65,17 +67,33 @@ class ReleasedModels:
         return np.stack([query(network, cpts, target, evidence) for network, cpts in self.models])
 
 
+class TableNoise(enum.Enum):
+    """The noise of the tables of an adaptive release: Gaussian noise at a delta, or Laplace noise without one."""
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+
+
+TABLE_NOISE = Choice(
+    TableNoise,
+    title="noise of the tables",
+    description="Laplace noise has δ = 0, and larger errors.",
+    labels=("Gaussian", "Laplace (δ = 0)"),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class AdaptiveTables(OfCounts):
-    """An adaptive release, simulated: its own graph and tables under one (epsilon, delta).
+    """An adaptive release, simulated: its own graph and tables under one (epsilon, delta), or one pure epsilon.
 
     A recipient computes P(child | parents) for every row of a given network by exact queries on the released model. The
-    prior only gives the network. A pure epsilon is available in `simulate_adaptive`, and not here.
+    prior only gives the network.
 
     Args:
         prior: A `Dirichlets` (K,), or a `Network`, whose rows the recipient asks for.
         epsilon: The epsilon of the guarantee, 0.001 to 1000.
-        delta: The delta of the guarantee.
+        delta: The delta of the guarantee with Gaussian noise.
+        table_noise: The `TableNoise`.
 
     Raises:
         InputError: The prior is neither a network nor a single `Dirichlets`, or a number is outside its range.
@@ -85,10 +103,11 @@ class AdaptiveTables(OfCounts):
     named: ClassVar[str] = "adaptive release"
     colour: ClassVar[str] = OLIVE
     summary: ClassVar[str] = "Chooses graph and tables from the records."
-    facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    facts: ClassVar[tuple[str, ...]] = ("epsilon", "table_noise")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]
     delta: Annotated[float, DELTA] = 1e-5
+    table_noise: Annotated[TableNoise, TABLE_NOISE] = TableNoise.GAUSSIAN
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -96,20 +115,24 @@ class AdaptiveTables(OfCounts):
 
     @property
     def formula(self) -> str:
+        noise = f"integer {self.table_noise.value.capitalize()} noise"
+        budget = "The epsilons of all steps add up to $\\varepsilon$."
+        if self.plan.delta:
+            rho = latex(float(self.plan.rho))
+            budget = f"All steps share $\\rho = {rho}$, from which $(\\varepsilon, \\delta)$ follows."
         return (
-            "A graph is chosen by noisy scores, and its tables are measured with integer Gaussian noise. All steps "
-            f"share $\\rho = {latex(float(self.plan.rho))}$, from which $(\\varepsilon, \\delta)$ follows. The "
-            "probabilities follow from the released model."
+            f"A graph is chosen by noisy scores, and its tables are measured with {noise}. {budget} The probabilities "
+            "follow from the released model."
         )
 
     @cached_property
     def plan(self) -> AdaptivePlan:
         """The public settings of the release."""
-        return plan_for(self.epsilon, self.delta)
+        return plan_for(self.epsilon, 0 if self.table_noise is TableNoise.LAPLACE else self.delta)
 
     @property
     def certified(self) -> Guarantee:
-        """(epsilon, delta) with the rho that gives both: for the graph and all tables together."""
+        """(epsilon, delta) with the rho that gives both, or epsilon: for the graph and all tables together."""
         return guarantee_of(self.plan)
 
     def statistic(self, data: Dataset) -> CountedRecords:

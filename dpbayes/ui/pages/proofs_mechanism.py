@@ -23,7 +23,6 @@ from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.pages.release import PURE
 from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
@@ -40,11 +39,6 @@ SIZES = ("n", "features")
 
 DRAWS = 40
 """Simulated releases of each table. Each takes two runs of the process."""
-
-PURE_STEPS = (
-    "A graph is chosen by noisy scores, and its tables are measured with discrete Laplace noise. The ε of all steps "
-    "add up to the ε of the release. The probabilities follow from the released model."
-)
 
 FEW_COLUMNS, FEW_RECORDS = 3, 20
 """Columns and records of the made-up tables. Larger ones take longer, and their losses are not larger."""
@@ -216,7 +210,7 @@ def _outputs(chosen: Chosen) -> None:
     """Show the losses of simulated outputs of an adaptive release against the claim."""
     audited = audited_at(chosen, chosen.epsilon)
     mechanism, tables = audited.mechanism, neighbours(audited)
-    epsilon, delta = mechanism.epsilon, 0.0 if _is_pure(chosen) else mechanism.delta
+    epsilon, delta = mechanism.epsilon, float(mechanism.plan.delta)
     key = (type(mechanism), epsilon, delta, mechanism.prior.network, tables.key, chosen.seed)
     rng = stream(chosen.seed, "audit", type(mechanism).__name__)
     own = {"epsilon": epsilon, "delta": delta, "rng": rng, "draws": DRAWS}
@@ -224,11 +218,6 @@ def _outputs(chosen: Chosen) -> None:
         result = kept("audit.outputs", key, lambda: audit_adaptive(tables.first, tables.second, **own))
     facts = _facts(chosen, type(mechanism))
     show("audit", key, lambda: outputs_view(result, tables).stating(facts))
-
-
-def _is_pure(chosen: Chosen) -> bool:
-    """Whether the request on Release is an adaptive one with δ = 0."""
-    return chosen.reads_records and bool(st.session_state.get(PURE))
 
 
 def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
@@ -242,7 +231,7 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
         whole = ", with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
         st.caption(f"{escaped(kind.label)} as on Explore{whole}.")
     for name in _parameters(chosen, kind):
-        if (name != "epsilon" or not has_slider) and (name != "delta" or not _is_pure(chosen)):
+        if name != "epsilon" or not has_slider:
             controls.parameter_control(name, default=_default(chosen, kind, name))
     if not is_of_network(chosen.settings):
         st.caption(hypothetical_of(chosen.settings).caption)
@@ -277,7 +266,7 @@ def neighbours(audited: Audited) -> TablePair:
 
 def _details(chosen: Chosen, audited: Audited) -> None:
     """Show the worst pair, the formulas with their numbers, the assumptions and the sources."""
-    st.markdown(PURE_STEPS if _is_pure(chosen) else formula(audited.mechanism))
+    st.markdown(formula(audited.mechanism))
     assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.")
     entry = audited.entry
     if entry.kind is not object and entry.outputs is None:

@@ -17,6 +17,7 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, listed, many, numeral, typed
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
+from dpbayes.mechanisms.adaptive.mechanism import TableNoise
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.posteriors.prior_rules import decimals_of, rule_for
@@ -69,7 +70,7 @@ OWN_BUDGET = (
     "values are unchanged."
 )
 
-_PRESSED, _CHARGED, PURE = "release.pressed", "release.charged", "release.pure"
+_PRESSED, _CHARGED = "release.pressed", "release.charged"
 
 CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbayes verify release.json')
 """The code that checks a release file."""
@@ -217,7 +218,7 @@ def _set_epsilon(text: str) -> None:
 
 def _delta(chosen: Chosen) -> str:
     """Return the delta of the request as text: 0 only for an adaptive release with Laplace noise."""
-    is_pure = chosen.reads_records and st.session_state.get(PURE)
+    is_pure = chosen.reads_records and chosen.parameter("table_noise") is TableNoise.LAPLACE
     return "0" if is_pure else typed(chosen.parameter("delta"))
 
 
@@ -226,7 +227,7 @@ def _set_delta(text: str) -> None:
     is_pure = Chosen.now().reads_records and not decimal("δ", plain)
     if not is_pure:
         set_parameter("delta", read_parameter("delta", plain))
-    st.session_state[PURE] = is_pure
+    set_parameter("table_noise", TableNoise.LAPLACE if is_pure else TableNoise.GAUSSIAN)
 
 
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
-from dpbayes.base.parameters import Parameter, parameters_of
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, AdaptiveTables, reads_records
-from dpbayes.mechanisms.adaptive.mechanism import conditionals
+from dpbayes.mechanisms.adaptive.mechanism import TableNoise, conditionals
 from dpbayes.mechanisms.release import ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
 
@@ -24,14 +24,18 @@ def rng() -> np.random.Generator:
 def test_it_has_what_the_protocol_asks_for_and_is_no_mechanism_of_counts() -> None:
     assert not set(OF_RECORDS) & set(MECHANISMS)
     assert [kind for kind in (*MECHANISMS, *OF_RECORDS) if reads_records(kind)] == [AdaptiveTables]
-    for name, parameter in parameters_of(AdaptiveTables).items():
-        assert isinstance(parameter, Parameter)
-        assert parameter.checked(name, parameter.typical) == parameter.typical
-    released = MECHANISM.simulate(STATISTIC, rng())
-    assert released.guarantee == MECHANISM.certified == MECHANISM.claimed
-    assert released.guarantee == dp.simulate_adaptive(TABLE, epsilon=10, delta=1e-5, rng=rng()).guarantee
-    assert dict(released.public) == {"n": 2000, "epsilon": 10.0, "delta": 1e-5}
-    assert "rho" in MECHANISM.formula
+    assert list(parameters_of(AdaptiveTables)) == ["epsilon", "delta", "table_noise"]
+
+
+@pytest.mark.parametrize(("noise", "delta"), [(TableNoise.GAUSSIAN, 1e-5), (TableNoise.LAPLACE, 0)])
+def test_its_noise_decides_whether_the_guarantee_has_a_delta(noise: TableNoise, delta: float) -> None:
+    mechanism = AdaptiveTables(prior=ASIA, epsilon=10, table_noise=noise)
+    released = mechanism.simulate(STATISTIC, rng())
+    own = dp.simulate_adaptive(TABLE, epsilon=10, delta=delta, rng=rng())
+    assert released.guarantee == mechanism.certified == mechanism.claimed == own.guarantee
+    np.testing.assert_array_equal(released.outcome.models[0][1], own.probabilities)
+    assert dict(released.public) == {"n": 2000, "epsilon": 10.0, "table noise": noise.value}
+    assert ("rho" in mechanism.formula) == bool(delta)
 
 
 def test_the_answers_are_exact_queries_on_the_released_network_and_not_on_the_drawing() -> None:
