@@ -96,12 +96,12 @@ def of_one_record(epsilon: float, delta: float, number: int) -> dp.AdaptiveAudit
     return dp.audit_adaptive(table, table.replace(0, (1,)), epsilon=epsilon, delta=delta, rng=rng, draws=number)
 
 
-def test_noise_of_half_the_size_is_refuted_at_a_positive_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_a_third_of_the_size_is_refuted_at_a_positive_delta(monkeypatch: pytest.MonkeyPatch) -> None:
     sound = of_one_record(4, 1e-5, 15)
     assert 0.5 < sound.loss_bound() < 4
     assert not sound.is_refuted
     exact = process.new_prices
-    monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 4 * limit))
+    monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 9 * limit))
     monkeypatch.setattr(process.Process, "cost", 0)
     broken = of_one_record(4, 1e-5, 30)
     assert broken.loss_bound() > 4

@@ -34,12 +34,13 @@ _BLOCK = 1 << 14
 
 _FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 25, 1.0, -3.0
 """The score of "nothing" among k candidates is scale * (ln k + c): the largest noise of k scores is about scale * ln k.
-In the forest, c is 2 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a table in
+In the forest, c is 1 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a table in
 vain rather than none."""
 
-HOPELESS = 1.0
+HOPELESS, _MANY = 1.0, 80
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
-each other in n records."""
+each other in n records. In the forest, the multiple falls with more columns than so many, of which a pair is a smaller
+part."""
 
 _KEPT = 0.8
 """The share of the expected noise that is subtracted, because the noise-aware estimates remove a part of the noise."""
@@ -123,14 +124,15 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
     omitted (`HOPELESS`) for n records, and no more of them when most were in vain.
     """
     columns, nothings = len(allowed), 0
-    margin = 2 * min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
-    if not allowed.any() or _score_of_nothing(columns, cost, margin) > HOPELESS * UNIT * n:
+    margin = min(_FEW / columns, 1) if isinstance(cost, Rho) else 0.0
+    most = HOPELESS * UNIT * n * min(_MANY / columns, 1)
+    if not allowed.any() or _score_of_nothing(columns, cost, margin) > most:
         return
     tree, is_open = np.arange(columns), np.ones(columns, dtype=bool)
     for before in range(columns - 1):
         others = allowed & (tree[:, None] != tree)
         places = np.flatnonzero(is_open & others.any(axis=1))
-        is_in_vain = 50 * nothings > min(50 + 5 * columns, 150 + columns) + 25 * (before - nothings)
+        is_in_vain = 10 * nothings > min(10 + columns, 50) + 5 * (before - nothings)
         if not places.size or is_in_vain:
             return
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
@@ -162,10 +164,10 @@ def _noise(cost: Amount, tables: int, squares: FloatArray) -> IntArray:
     return np.rint(np.minimum(_KEPT * UNIT * np.sqrt(2 / math.pi * variance * squares), 2.0**61)).astype(np.int64)
 
 
-def noise_of_columns(variances: FloatArray, cards: IntArray) -> IntArray:
-    """Return the expected L1 error of the product of two released columns (d,), in units of 1/U: (d, d)."""
-    squares = 2 / math.pi * variances * (cards - 1) * cards
-    return np.rint(UNIT * np.sqrt(np.add.outer(squares, squares))).astype(np.int64)
+def noise_of_independence(variances: FloatArray, cards: IntArray, n: int) -> IntArray:
+    """Return the L1 distance to expect of independent columns from the product of the released ones, in 1/U: (d, d)."""
+    squares, sampled = variances * (cards - 1) * cards, n * np.multiply.outer(cards - 1, cards - 1)
+    return np.rint(UNIT * np.sqrt(2 / math.pi * (np.add.outer(squares, squares) + sampled))).astype(np.int64)
 
 
 def rooted(pairs: list[tuple[int, int]], columns: int) -> list[tuple[int, ...]]:
@@ -257,7 +259,7 @@ class GrowingGraph:
 
 def open_pairs(graph: GrowingGraph, plan: AdaptivePlan, is_open: BoolArray, *, n: int) -> Candidates | None:
     """Return the candidates of a round, parents and children that are open (d,); None if the round is hopeless."""
-    allowed = graph.candidates(most_parents=plan.most_parents, noise=graph.noise(plan.of_tables), n=n)
+    allowed = graph.candidates(most_parents=plan.most_parents, noise=graph.noise(plan.budget), n=n)
     parent, child = np.nonzero(allowed & is_open)
     return _hopeful(parent, child, plan.parent_cost(len(graph.cards)), _MARGIN_OF_PARENTS, n)
 
@@ -285,7 +287,7 @@ def chosen_parents(
 def open_families(graph: GrowingGraph, plan: AdaptivePlan, target: int, *, n: int) -> Candidates | None:
     """Return the pairs of columns that can get a family with a target; None if the choice is hopeless."""
     others = [j for j in np.flatnonzero(graph.cards > 1).tolist() if j != target]
-    is_small = graph.noise_with(target, plan.of_tables) < HOPELESS * UNIT * n
+    is_small = graph.noise_with(target, plan.budget) < HOPELESS * UNIT * n
     small = (pair for pair in combinations_with_replacement(others, 2) if is_small[pair])
     pairs = [pair for pair in small if graph.arrows((target, *pair), plan.most_parents)]
     first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T

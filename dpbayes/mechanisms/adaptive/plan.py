@@ -11,12 +11,8 @@ from dpbayes.base.validation import InputError, brief, finite_number, whole_numb
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 1000), 1000
 
-_MOST_ROUNDS = 128
-"""The largest number of rounds that add parents."""
-
-
-_GROWTH, _MANY = Fraction(11, 5), 400
-"""How much the shares of the columns and the forest grow, from so many columns on."""
+_MANY = 200
+"""From so many columns on, their first measurement has half of rho in addition: later ones of them need less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,10 +25,11 @@ class AdaptivePlan:
     Args:
         epsilon: The epsilon of the guarantee, exact, at most 1000.
         delta: The delta of the guarantee, exact, below 1; 0 for pure privacy.
-        one_way: The share of the budget for the first measurement of all columns.
-        forest: The share of the budget for the choice of the forest. These two shares grow with the number of columns,
-            up to 2.2 times at 400 columns.
-        pairs: The share of the budget up to which the columns and the forest are measured before parents are added.
+        one_way: The share of the budget for the first measurement of all columns. Under a rho, it grows with the number
+            of columns, up to 1/2 more at 200 columns.
+        forest: The share of the budget for the choice of the forest.
+        pairs: The share of the budget up to which the columns and the forest are measured before parents are added; a
+            little more than that of the columns if they are many.
         parents: The share of the budget for the choice of more parents. What the choices leave goes to the last
             measurement.
         batches: How often parents are chosen and measured.
@@ -51,8 +48,8 @@ class AdaptivePlan:
 
     epsilon: Fraction
     delta: Fraction
-    one_way: Fraction = Fraction(1, 10)
-    forest: Fraction = Fraction(3, 20)
+    one_way: Fraction = Fraction(1, 5)
+    forest: Fraction = Fraction(13, 100)
     pairs: Fraction = Fraction(2, 5)
     parents: Fraction = Fraction(2, 25)
     batches: int = 3
@@ -68,13 +65,11 @@ class AdaptivePlan:
             raise InputError(
                 f"epsilon must be from {numeral(float(LEAST_EPSILON))} to {MOST_EPSILON}, and delta below 1."
             )
-        if _GROWTH * self.one_way >= self.pairs or _GROWTH * self.forest + self.pairs + self.parents >= 1:
-            raise InputError(
-                f"The shares need g one_way < pairs and g forest + pairs + parents < 1, with g = {float(_GROWTH):g}."
-            )
+        measured = self.pairs_limit(_MANY) / self.total
+        if self.one_way >= self.pairs or self.forest + measured + self.parents >= 1:
+            raise InputError(f"The shares need one_way < pairs, and for {_MANY} columns forest + pairs + parents < 1.")
         whole_number("The number of batches", self.batches, low=1, high=20)
         whole_number("The number of parents", self.most_parents, low=1, high=8)
-        _ = self.budget
 
     @cached_property
     def budget(self) -> Amount:
@@ -98,25 +93,22 @@ class AdaptivePlan:
         """The rho of zero-concentrated privacy that the whole release satisfies: of a pure epsilon, what it implies."""
         return self.total if self.delta else rho_of(self.total)
 
-    @property
-    def of_tables(self) -> Amount:
-        """What the choices leave for the tables."""
-        return amount_in(self.measure, self.total * (1 - self.forest - self.parents))
-
     def columns_limit(self, columns: int) -> Fraction:
         """Return the most that the first measurement of all columns costs."""
-        return self._grown(self.one_way, columns) * self.total
+        more = Fraction(min(columns, _MANY), 2 * _MANY) if self.delta else 0
+        return (self.one_way + more) * self.total
 
-    def _grown(self, share: Fraction, columns: int) -> Fraction:
-        return share * (1 + Fraction(min(columns, _MANY), _MANY) * (_GROWTH - 1))
+    def pairs_limit(self, columns: int) -> Fraction:
+        """Return the most that measurements of the columns and the forest cost: a twentieth more than the columns."""
+        return max(self.pairs * self.total, Fraction(21, 20) * self.columns_limit(columns))
 
     def forest_cost(self, columns: int) -> Amount:
         """Return the cost of every choice of a pair by a tree."""
-        return amount_in(self.measure, self._grown(self.forest, columns) * self.total / max(columns - 1, 1))
+        return amount_in(self.measure, self.forest * self.total / max(columns - 1, 1))
 
     def rounds(self, columns: int) -> int:
         """Return the most choices of parents in a batch."""
-        return -(-min(columns, _MOST_ROUNDS) // self.batches)
+        return -(-columns // self.batches)
 
     def parent_cost(self, columns: int) -> Amount:
         """Return the cost of every choice of a parent."""

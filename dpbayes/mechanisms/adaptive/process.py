@@ -21,7 +21,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     chosen_forest,
     chosen_parents,
     drawn_by_scores,
-    noise_of_columns,
+    noise_of_independence,
     open_families,
     open_pairs,
     pair_counts,
@@ -169,7 +169,7 @@ def course(plan: AdaptivePlan, process: Process, source: _Source) -> Process:
     is_last = not plan.delta and open_pairs(graph, plan, np.ones(columns, dtype=bool), n=n) is None
     if plan.target:
         is_last &= open_families(graph, plan, process.measured.network.index(plan.target), n=n) is None
-    limit = plan.total - process.choices if is_last else plan.pairs * plan.total
+    limit = plan.total - process.choices if is_last else plan.pairs_limit(columns)
     process = source.measured("pairs", process, graph.parents, limit)
     return process if is_last else _with_parents(plan, process, graph, source)
 
@@ -194,7 +194,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
     measured, cards = process.measured, process.measured.network.cards
     alone = GrowingGraph.of(((),) * len(cards), cards)
     choose = source.choosing("forest", measured, alone)
-    allowed = alone.candidates(most_parents=1, noise=alone.noise(plan.of_tables), n=measured.n)
+    allowed = alone.candidates(most_parents=1, noise=alone.noise(plan.budget), n=measured.n)
     pairs: list[tuple[int, int]] = []
     for chosen in chosen_forest(allowed, choose, n=measured.n, cost=plan.forest_cost(len(cards))):
         process = process.after(chosen)
@@ -204,7 +204,7 @@ def _with_forest(plan: AdaptivePlan, process: Process, source: _Source) -> tuple
 
 def _with_parents(plan: AdaptivePlan, process: Process, graph: GrowingGraph, source: _Source) -> Process:
     """Add parents and measure the families, batch after batch; the last measurement takes what is left."""
-    start = plan.pairs * plan.total
+    start = plan.pairs_limit(len(graph.cards))
     for batch in range(plan.batches):
         before, is_last = graph, batch == plan.batches - 1
         if plan.target:
@@ -238,13 +238,14 @@ def _expected(
 ) -> tuple[Iterable[FloatArray], IntArray]:
     """Return what was released of all pairs of states (R, R), for each state of a target, and the noise (d, d)."""
     if stage == "forest":
-        margins, noise = column_distributions(measured), noise_of_columns(measured.variances[1:], graph.cards)
-        return [np.outer(margins, margins)], graph.noise(plan.of_tables) + noise
+        margins = column_distributions(measured)
+        noise = noise_of_independence(measured.variances[1:], graph.cards, measured.n)
+        return [np.outer(margins, margins)], graph.noise(plan.budget) + noise
     network, probabilities = measured.network, model_probabilities(measured)
     if stage == "parents":
-        return [pair_marginals(network, probabilities)], graph.noise(plan.of_tables)
+        return [pair_marginals(network, probabilities)], graph.noise(plan.budget)
     target = network.index(plan.target)
-    return by_state(network, probabilities, target), graph.noise_with(target, plan.of_tables)
+    return by_state(network, probabilities, target), graph.noise_with(target, plan.budget)
 
 
 def by_state(network: Network, probabilities: FloatArray, node: int) -> Iterator[FloatArray]:
