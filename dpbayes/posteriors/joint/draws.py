@@ -123,7 +123,7 @@ class TablesLaw:
     def counts(self, scores: FloatArray) -> FloatArray:
         """Return the counts of all cells (S, B, K) for standard normal numbers (S, B, R)."""
         drawn = self.mean + np.einsum("sbi,bij->sbj", scores, self.root, optimize=True)
-        tables = self.design.centre + drawn @ self.design.tables
+        tables = self.design.centre + np.tensordot(drawn, self.design.tables, 1)
         counts = np.empty(tables.shape)
         for own in self.rows:
             counts[..., own.cells] = own.counts(tables)
