@@ -142,11 +142,14 @@ def type_checked(what: T, name: str = "") -> T:
         except TypeError as error:
             reason = f"{str(error)[0].upper()}{str(error)[1:]}"
             raise InputError(f"{reason}. Write {words}.") from None
-        wrong = [name for name in filter(hints.get, given) if not _allows(hints[name], given[name])]
-        if len(wrong) == 2 and all(_allows(hints[name], given[other]) for name, other in (wrong, wrong[::-1])):
-            raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {words}.")
-        for name in filter(hints.get, given):
-            _require(name, given[name], hints[name])
+        try:
+            for name in filter(hints.get, given):
+                _require(name, given[name], hints[name])
+        except InputError:
+            wrong = [name for name in filter(hints.get, given) if not _allows(hints[name], given[name])]
+            if len(wrong) == 2 and all(_allows(hints[name], given[other]) for name, other in (wrong, wrong[::-1])):
+                raise InputError(f"{wrong[0]} and {wrong[1]} are interchanged. Write {words}.") from None
+            raise
         return what(*args, **kwargs)
 
     return call  # type: ignore[return-value]  # a function of the same signature
@@ -172,7 +175,8 @@ def _require(name: str, value: object, hint: Any) -> None:
             if type(item) is not (own := get_args(part)[0]):  # for speed: most lists have texts
                 _require(f"{name}[{place}]", item, own)
         for key in value if _kind(part) is Mapping and isinstance(value, Mapping) else ():
-            _require(f"A name in {name}", key, get_args(part)[0])
+            if type(key) is not (own := get_args(part)[0]):
+                _require(f"A name in {name}", key, own)
 
 
 def _allows(hint: Any, value: object) -> bool:
