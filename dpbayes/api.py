@@ -81,7 +81,10 @@ audit_report = _audit
 def _refuse_name(value: object, name: str) -> object:
     """Refuse an attribute that an object does not have, with the names nearest to it."""
     names = _matches(name, [own for own in dir(value) if not own.startswith("_")], 12, 0)
-    raise AttributeError(f"A {type(value).__name__} has no {name}; it has, for example, {', '.join(names)}.")
+    kind = type(value).__name__
+    raise AttributeError(
+        f"{'An' if kind[0] in 'AEIO' else 'A'} {kind} has no {name}; it has, for example, {', '.join(names)}."
+    )
 
 
 for _name, _value in [*globals().items()]:

@@ -76,6 +76,8 @@ def posteriors(
     if outcome.updates.ndim != 1:
         raise InputError("The release is a batch of releases. Draw one of them: release.part(0).")
     net, naive = outcome.prior.network, outcome.posterior
+    if exact is not None and exact.network != net:
+        raise InputError("exact is the posterior of another network. Count the table for release.posterior.network.")
     place = _cell_called(net, cell)
     shapes = [(p.alpha[place], p.rest_of(place)) for p in (exact, naive) if p is not None]
     if release.tells_noise:
@@ -148,6 +150,8 @@ def accuracy(
         >>> figure.layout.xaxis.title.text
         'ε, nats of privacy loss'
     """
+    if not mechanisms or set(mechanisms).difference(PRIVATE):
+        raise InputError("mechanisms must be classes of dp.MECHANISMS but dp.Exact, such as [dp.LaplaceUpdates].")
     among = [method for method in METHODS.values() if method.kind in (None, *mechanisms)]
     plan = AccuracyPlan(
         network=net,

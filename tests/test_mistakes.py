@@ -14,16 +14,19 @@ DATA = dp.sample_dataset(ASIA, CPTS, 100, 1)
 COUNTS = dp.count(ASIA, DATA)
 FRAME = pd.DataFrame({"smoke": ["yes", "no"]})
 LAPLACE = dp.LaplaceUpdates(prior=ASIA, epsilon=1)
+SIMULATED = LAPLACE.simulate(COUNTS, 1)
 POSTERIOR = LAPLACE.prior.updated(COUNTS)
 BINARY = dp.network("a -> b")
+SAMPLER = dp.PosteriorSampler(prior=ASIA, epsilon=1)
+OTHER = dp.LaplaceUpdates(prior=BINARY, epsilon=1)
 BINS = dp.Dirichlets.symmetric(dp.network("years -> b", {"years": ["< 30", "30 to < 50", ">= 50"]}))
 
 
 @cache
 def released():
-    table, mechanism = dp.sample_dataset(BINARY, np.full(6, 0.5), 9, 1), dp.LaplaceUpdates(prior=BINARY, epsilon=1)
+    table = dp.sample_dataset(BINARY, np.full(6, 0.5), 9, 1)
     with pytest.warns(dp.UnaccountedWarning):
-        return dp.release(table, mechanism, graph_unseen=True)
+        return dp.release(table, OTHER, graph_unseen=True)
 
 
 class One:
@@ -35,6 +38,14 @@ class Own(One):
     prior = ASIA
 
 
+def audited(second):
+    return dp.audit_by_draws(LAPLACE, first=DATA, second=second, rng=1)
+
+
+def least(kind, n):
+    return dp.least_epsilon(dp.Question(ASIA, "dysp", "yes"), CPTS, kind, n=n, tolerance=0.1)
+
+
 def loaded(declarations):
     return dp.load(released().save(f"{tempfile.mkdtemp()}/release.json"), declarations)
 
@@ -43,11 +54,7 @@ MISTAKES = {
     "a frame is counted": (lambda: dp.count(ASIA, FRAME), "DataFrame", "from_frame"),
     "a graph that may depend on records": (lambda: dp.release(DATA, LAPLACE), "graph", "graph_unseen=True"),
     "a name instead of a mechanism's value": (lambda: dp.release(DATA, "laplace", graph_unseen=True), "str", "Laplace"),
-    "a mechanism without a real release": (
-        lambda: dp.release(DATA, dp.PosteriorSampler(prior=ASIA, epsilon=1), graph_unseen=True),
-        "PosteriorSampler",
-        "LaplaceUpdates",
-    ),
+    "no real release": (lambda: dp.release(DATA, SAMPLER, graph_unseen=True), "PosteriorSampler", "LaplaceUpdates"),
     "a release that is not there": (lambda: dp.load("nowhere.json"), "nowhere.json", "No such file"),
     "records instead of counts": (lambda: LAPLACE.simulate(DATA, 1), "Dataset", "dp.count"),
     "a text as a seed": (lambda: LAPLACE.simulate(COUNTS, "1"), "seed", "1"),
@@ -55,8 +62,7 @@ MISTAKES = {
     "a text as a file": (lambda: dp.read_table("a.csv", "a,b\n1,2\n"), "str", "bytes"),
     "a file that does not exist": (lambda: dp.read_table("nowhere.csv"), "nowhere.csv", "No such file"),
     "NaN among cut points": (lambda: dp.cuts(0, 30, float("nan"), 120), '"nan"', "None"),
-    "a frame as states": (lambda: dp.network("a -> b", FRAME), "DataFrame", "from_frame"),
-    "declarations as states": (lambda: dp.network("a -> b", {"a": dp.cuts(0, 1, 2)}), '"a"', "from_frame"),
+    "a frame as states": (lambda: dp.network("a -> b", FRAME), "DataFrame", '{"smoker": ["no", "yes"]}'),
     "a guess without names": (lambda: dp.guess(BINARY, [0.1]), "list", '{"smoke=yes": 0.3}'),
     "texts for truth values": (
         lambda: dp.Table.from_frame(pd.DataFrame({"ill": [True]}), {"ill": ["no", "yes"]}),
@@ -89,30 +95,14 @@ MISTAKES = {
         "smoke",
         "dp.network(arrows, table)",
     ),
-    "a ledger that is not there": (
-        lambda: dp.release(DATA, LAPLACE, graph_unseen=True, ledger="nowhere.ledger"),
-        "nowhere.ledger",
-        "dp.open_ledger(",
-    ),
-    "a mechanism's value instead of its class": (
-        lambda: dp.least_epsilon(dp.Question(ASIA, "dysp", "yes"), CPTS, LAPLACE, n=100, tolerance=0.1),
-        "LaplaceUpdates",
-        "dp.LaplaceUpdates",
-    ),
+    "no ledger": (lambda: dp.release(DATA, LAPLACE, graph_unseen=True, ledger="no"), "no ledger at no", "open_ledger("),
+    "a mechanism's value instead of its class": (lambda: least(LAPLACE, n=9), "LaplaceUpdates", "dp.LaplaceUpdates"),
     "a description that is not there": (lambda: dp.read_domains("d.toml"), "d.toml", "No such file"),
     "a simulated release is verified": (lambda: dp.verify(LAPLACE.simulate(COUNTS, 1)), "Release", "dp.release"),
     "table and network in the other order": (lambda: dp.explore(ASIA, DATA), "interchanged", "explore(table, network"),
-    "a mechanism as text": (
-        lambda: dp.explore(DATA, ASIA, mechanism="laplace"),
-        "laplace",
-        "dp.LaplaceUpdates",
-    ),
+    "a mechanism as text": (lambda: dp.explore(DATA, ASIA, mechanism="laplace"), "laplace", "dp.LaplaceUpdates"),
     "one epsilon to compare": (lambda: dp.compare(DATA, ASIA, epsilons=1), "epsilons", "[0.1, 1]"),
-    "a function is audited": (
-        lambda: dp.audit_by_draws(len, first=COUNTS, second=COUNTS, rng=1),
-        "mechanism",
-        "simulate(statistic, rng, size)",
-    ),
+    "a function is audited": (lambda: dp.audit_by_draws(len, first=1, second=2, rng=1), "mechanism", "simulate(stat"),
     "an unknown state": (lambda: POSTERIOR.query("dysp", {"smoke": "maybe"}), "maybe", '"yes", "no"'),
     "an unknown state of an answer": (lambda: POSTERIOR.query("dysp", interval=0.9)["maybe"], "maybe", '"yes", "no"'),
     "a number among bins": (lambda: BINS.query("b", {"years": 30}), '"30"', '"30 to < 50"'),
@@ -123,11 +113,13 @@ MISTAKES = {
     "the risk without n": (lambda: dp.risk(LAPLACE), "number of records", "n=1000"),
     "a name instead of a mechanism": (lambda: dp.audit_report("laplace", n=10, epsilons=[1]), "laplace", "prior="),
     "a record that is not there": (lambda: DATA.take([1000]), "1000", "100"),
-    "a probability that is not there": (
-        lambda: dp.plot.posteriors(LAPLACE.simulate(COUNTS, 1), "dysp=yes | bronc=yes"),
-        "dysp=yes | bronc=yes",
-        "dysp=yes | bronc=yes, either=yes",
+    "a batch is drawn": (
+        lambda: dp.plot.posteriors(LAPLACE.simulate(COUNTS, 1, (3,)), "smoke=yes"),
+        "batch",
+        "part(0)",
     ),
+    "an unknown seat": (lambda: dp.explore(DATA, ASIA, seat="auditor"), "auditor", "curator, recipient"),
+    "one release to compare": (lambda: dp.compare(DATA, ASIA, epsilons=[1], releases=1), "releases", "2"),
     "arguments without their names": (lambda: dp.LaplaceUpdates(ASIA, 1), "positional", "prior=..., epsilon=..."),
     "a wrong name of an argument": (lambda: dp.risk(LAPLACE, N=9), "'N'", "risk(mechanism, n=..."),
     "a column of a table": (lambda: DATA["smoke"], "smoke", ".to_frame()"),
@@ -145,11 +137,7 @@ MISTAKES = {
     "a query of nothing": (lambda: released().query(a="no"), "'target'", "query(target, evidence"),
     "a frame's library": (lambda: released().synthetic(5).to_frame("polars"), "positional", "to_frame("),
     "arrows instead of a network": (lambda: dp.Dirichlets.capped("a -> b"), '"a -> b"', "dp.network"),
-    "a board in no folder": (
-        lambda: dp.explore(DATA, ASIA).save("nowhere/x.html"),
-        "nowhere/x.html",
-        "cannot be written",
-    ),
+    "a board in no folder": (lambda: dp.explore(DATA, ASIA).save("no/x.html"), "no/x.html", "cannot be written"),
     "a class is audited": (lambda: dp.audit_report(dp.LaplaceUpdates, n=9, epsilons=[1]), "object", "prior=network"),
     "the class of a mechanism": (lambda: dp.release(DATA, dp.LaplaceUpdates, graph_unseen=True), "prior=", "LaplaceUp"),
     "draws that ignore their number": (lambda: dp.audit_by_draws(One(), first=1, second=2, rng=1), "simulate", "size"),
@@ -158,14 +146,32 @@ MISTAKES = {
     "a BIF file that is not there": (lambda: dp.read_bif("nowhere.bif"), "nowhere.bif", "No such file"),
     "too few codes": (lambda: DATA.replace(0, [9, 9]), "[9, 9]", "table.codes[1]"),
     "a ledger in no folder": (lambda: dp.open_ledger("no/x", epsilon=1, reason="x"), "no/x", "Make the folder"),
-    "a frame is audited": (lambda: dp.audit_by_draws(LAPLACE, first=DATA, second=FRAME, rng=1), "data", "from_frame"),
+    "a frame is audited": (lambda: audited(FRAME), "data", "from_frame"),
     "a network as an own prior": (lambda: dp.audit_by_draws(Own(), first=1, second=2, rng=1), "Network", "capped("),
-    "an own class": (
-        lambda: dp.least_epsilon(dp.Question(BINARY, "a", "no"), [], One, n=1, tolerance=1),
-        "One",
-        "MECH",
-    ),
+    "an own class": (lambda: least(One, n=1), "One", "MECH"),
     "a negative number of samples": (lambda: POSTERIOR.sample(1, -1), "size", "-1"),
+    "another posterior": (lambda: dp.plot.posteriors(SIMULATED, "smoke=yes", exact=BINS), "exact", "another network"),
+    "a part of one release": (lambda: SIMULATED.part(0), "0", "single"),
+    "a part that is not there": (lambda: LAPLACE.simulate(COUNTS, 1, (2,)).part(9), "9", "below 2"),
+    "no points": (lambda: SIMULATED.noise_aware(points=-3), "points", "1"),
+    "a negative number of releases": (lambda: LAPLACE.simulate(COUNTS, 1, (-1,)), "size", "0"),
+    "tables that are no neighbours": (lambda: audited(DATA.take(slice(9))), "100 records", "table.replace"),
+    "a table and itself": (lambda: audited(DATA), "0 records", "table.replace"),
+    "an arrow that is not there": (lambda: ASIA.without_edge("asia", "smoke"), "asia -> smoke", "network.edges"),
+    "arrows as a text": (lambda: dp.Network.from_edges(["a"], "a -> b"), "from_edges", '[("a", "b")]'),
+    "a cell that is not there": (lambda: ASIA.cell_label(999), "999", "35"),
+    "a row that is not there": (lambda: ASIA.row_label(999), "999", "17"),
+    "a node and its values": (lambda: ASIA.table(0, COUNTS.values), "()", "36"),
+    "NaN as probabilities": (lambda: dp.query(ASIA, CPTS * np.nan, "dysp", {}), "sum to 1", "posterior.mean"),
+    "rows that sum to 3": (lambda: dp.query(ASIA, CPTS * 3, "dysp", {}), "sum to 1", "posterior.mean"),
+    "no records are planned": (lambda: least(dp.LaplaceUpdates, n=0), "n must be", "1"),
+    "the least epsilon of no noise": (lambda: least(dp.Exact, n=9), "Exact", "private"),
+    "a board without noise": (lambda: dp.explore(DATA, ASIA, mechanism=dp.Exact), "Exact", "dp.LaplaceUpdates"),
+    "another network's mechanism": (lambda: dp.explore(DATA, ASIA, mechanism=OTHER), "mechanism", "another network"),
+    "a negative seed of a board": (lambda: dp.explore(DATA, ASIA, seed=-1), "seed", "-1"),
+    "another class": (lambda: dp.plot.accuracy(ASIA, DATA, "dysp", mechanisms=[int]), "mechanisms", "dp.Laplace"),
+    "a file as an engine": (lambda: dp.DeclaredTable("patients.csv", ()), "patients.csv", "dp.open_table"),
+    "texts as probabilities": (lambda: dp.Dirichlets(BINARY, np.array(["a"])), "array of <U1", "numbers"),
     "an audit without n": (lambda: dp.audit_report(LAPLACE), "'n'", "audit_report(mechanism, n=..."),
 }
 

@@ -74,9 +74,8 @@ class SampledLoss:
     stated: Guarantee | None = None
 
     def __repr__(self) -> str:
-        bound = (
-            f"privacy loss of at least ε = {numeral(self.epsilon, 4)} ({self.counted:,} counted samples of each table)"
-        )
+        counted = f"{self.counted:,} counted samples of each table"
+        bound = f"privacy loss of at least ε = {numeral(self.epsilon, 4)} ({counted})"
         if self.stated is None:
             return bound
         verdict = "refuted" if self.refutes(self.stated) else "not refuted; more samples or fewer nodes may refute it"
@@ -108,7 +107,7 @@ def audit_by_draws(
 
     The function calls `mechanism.simulate(statistic, rng, (draws,))` and uses all numbers of the result. The stated
     guarantee is `mechanism.claimed`, or else `mechanism.epsilon` and `mechanism.delta`; the bound has its delta. The
-    caller must pass statistics of neighbouring tables.
+    caller must pass neighbours: only tables are checked.
 
     Args:
         mechanism: Any object with a `simulate` method.
@@ -123,7 +122,7 @@ def audit_by_draws(
         The bound, with the counts from which it was computed.
 
     Raises:
-        InputError: There are too few or too many draws, `simulate` is missing, or a release has no numbers.
+        InputError: The number of draws is out of range, two tables are no neighbours, or a release has no numbers.
 
     Example:
         >>> network = dp.chain(2)
@@ -134,6 +133,10 @@ def audit_by_draws(
     """
     draws = whole_number("The number of draws", draws, low=_LEAST_DRAWS, high=MOST_NUMBERS)
     rng, stated = generator(rng), _stated(mechanism)
+    if isinstance(first, Dataset) and isinstance(second, Dataset):
+        same = first.codes.shape == second.codes.shape and (first.codes == second.codes).all(axis=1)
+        if (apart := max(first.n, second.n) - int(np.sum(same))) != 1:
+            raise InputError(f"The tables differ in {apart:,} records, neighbours in one: table.replace(0, [0, 1]).")
     first, second = (_statistic(mechanism, one) for one in (first, second))
     if isinstance(mechanism, type) or len(inspect.signature(getattr(mechanism, "simulate", len)).parameters) < 3:
         raise InputError("mechanism must be an object, not a class, with a method simulate(statistic, rng, size).")
@@ -202,9 +205,6 @@ def released_numbers(released: Any) -> FloatArray:
         return np.asarray(getattr(released, "numbers", released), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("A release without numbers cannot be audited by simulation.") from None
-
-
-# The event
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,7 +166,7 @@ def _require(name: str, value: object, hint: Any) -> None:
     if not _allows(hint, value):
         nouns = list(dict.fromkeys(_noun(part) for part in _parts(hint) if part is not NoneType))
         wanted = " or ".join(f"{'an' if noun[0] in 'Aa' else 'a'} {noun}" for noun in nouns)
-        given = brief(type(value).__name__)
+        given = brief(f"array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__)
         given = f"{brief(value)} of type {given}" if isinstance(value, str | Real) else given
         cure = next((sentence for noun, sentence in _CURES.items() if noun in nouns), "")
         raise InputError(f"{name} must be {wanted}, not {given}. {cure}".strip())

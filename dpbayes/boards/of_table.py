@@ -5,7 +5,7 @@ from typing import Any
 from dpbayes.base.text import shortest
 from dpbayes.base.validation import InputError, brief
 from dpbayes.boards.board import Board
-from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
+from dpbayes.mechanisms import PRIVATE, LaplaceFourier, LaplaceUpdates
 from dpbayes.model.dataset import Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question, first_question
@@ -60,15 +60,13 @@ def explore(
     question = question or first_question(network)
     if question.network != network:
         raise InputError("The question is about another network. Write it with the network that you pass.")
-    chosen = (
-        mechanism(prior=network, epsilon=1.0)
-        if hasattr(mechanism, "simulate") and isinstance(mechanism, type)
-        else mechanism
-    )
-    if not hasattr(chosen, "label"):
+    chosen = mechanism(prior=network, epsilon=1.0) if mechanism in PRIVATE else mechanism
+    if not hasattr(chosen, "label") or isinstance(chosen, type):
         raise InputError(
             f"mechanism must be a mechanism or its class, such as dp.LaplaceUpdates, not {brief(mechanism)}."
         )
+    if chosen.prior.network != network:
+        raise InputError("The mechanism is for another network. Make it for the network that you pass.")
     facts, value = {"mechanism": chosen.label, "n": f"{counts.n:,}"}, shortest(float(chosen.epsilon))
     at = at_any_epsilon(chosen)
     if seat == "recipient":

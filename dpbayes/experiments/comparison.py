@@ -16,11 +16,12 @@ from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.experiments.least_epsilon import LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import TrueTable, planned_tables
 from dpbayes.experiments.releases import MechanismAt, concluded
-from dpbayes.mechanisms import MECHANISMS, PRIVATE
+from dpbayes.mechanisms import PRIVATE
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.question import Question
+from dpbayes.model.synthetic import MAX_RECORDS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import PriorRule, rule_for
 
@@ -182,8 +183,9 @@ def least_epsilon(
         >>> dp.least_epsilon(question, cpts, dp.LaplaceUpdates, n=1000, tolerance=0.1).epsilon < 2
         True
     """
-    if kind not in MECHANISMS:
-        raise InputError(f"kind must be one of dp.MECHANISMS, such as dp.LaplaceUpdates, not {brief(kind)}.")
+    if kind not in PRIVATE:
+        raise InputError(f"kind must be a private one of dp.MECHANISMS, such as dp.LaplaceUpdates, not {brief(kind)}.")
+    n = whole_number("n", n, low=1, high=MAX_RECORDS)
     rng = generator(seed)
     tables = planned_tables(question.network, probabilities, n, TABLES, rng)
     at = _at(kind, question.network)

@@ -9,7 +9,7 @@ from dpbayes.base.parameters import check_parameters
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import generator
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, brief, finite_number, type_checked
+from dpbayes.base.validation import InputError, brief, finite_number, leading, type_checked
 from dpbayes.mechanisms.release import OutcomeT_co, Release, ReleasedPosterior
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
@@ -154,7 +154,7 @@ class OfCounts:
     ) -> Release[Any]:
         """Simulate releases (*size, ...) of the counts of a table, with a generator or a seed."""
         require_own_counts(self.prior, statistic)
-        outcome = self.outcome_for(statistic, generator(rng), size)
+        outcome = self.outcome_for(statistic, generator(rng), leading(size))
         return Release(outcome, self.certified, self.label, public_facts(self, statistic, *self.facts))
 
 

@@ -14,7 +14,7 @@ from dpbayes.base.libraries import nx
 from dpbayes.base.memo import Memo
 from dpbayes.base.text import many
 from dpbayes.base.types import AnyArray, IntArray
-from dpbayes.base.validation import InputError, brief, distinct_names, type_checked
+from dpbayes.base.validation import InputError, brief, distinct_names, type_checked, whole_number
 from dpbayes.model.closure import MAX_FAMILY, Closure
 from dpbayes.model.elimination import LargestSum, Plan, elimination_plan
 from dpbayes.model.residual_design import NoiseDesign, best_gaussian, charge_tables
@@ -80,19 +80,18 @@ class Network:
         states: Mapping[str, Sequence[str]] | None = None,
     ) -> "Network":
         """Build a network from arrows (parent, child); nodes without declared states are binary (no, yes)."""
-        names = tuple(names)
+        try:
+            names, pairs = tuple(names), [(parent, child) for parent, child in edges]
+            declared = {name: tuple(own) for name, own in dict(states or {}).items()}
+        except (TypeError, ValueError):
+            raise InputError('Write from_edges(["a", "b"], [("a", "b")], {"a": ["no", "yes"]}).') from None
         into: dict[str, list[str]] = {name: [] for name in names}
-        for parent, child in edges:
+        for parent, child in pairs:
             if child not in into:
                 nodes = brief(", ".join(names), 200)
                 raise InputError(f"An arrow ends at {brief(child)}, which is not a node; the nodes are {nodes}.")
             into[child].append(parent)
-        declared = states or {}
-        return cls(
-            names,
-            tuple(tuple(declared.get(name, BINARY)) for name in names),
-            tuple(tuple(into[name]) for name in names),
-        )
+        return cls(names, tuple(declared.get(name, BINARY) for name in names), tuple(map(tuple, into.values())))
 
     def __repr__(self) -> str:
         return f"<Network of {self._sizes}>"
@@ -311,6 +310,7 @@ class Network:
 
     def node_and_codes(self, row: int) -> tuple[int, tuple[int, ...]]:
         """The node that one row belongs to, and the codes of its parents' states."""
+        row = whole_number("row", row, low=0, high=self.row_count - 1)
         node = int(self.node_of_row[row])
         cards = self.cards[[*self.families[node][:-1]]]
         codes = np.unravel_index(row - self.row_offsets[node], cards) if len(cards) else ()
@@ -323,6 +323,8 @@ class Network:
 
     def table(self, values: AnyArray, node: int) -> AnyArray:
         """View node i's cells of `values` (..., K) as (..., r_parent1, ..., r_i)."""
+        if (shape := np.shape(values))[-1:] != (self.cell_count,):
+            raise InputError(f"The network needs {self.cell_count} numbers, one for each cell; got the shape {shape}.")
         cells = values[..., self.cell_offsets[node] : self.cell_offsets[node + 1]]
         return cells.reshape(*values.shape[:-1], *(int(self.cards[j]) for j in self.families[node]))
 
@@ -339,6 +341,7 @@ class Network:
 
     def cell_label(self, cell: int) -> str:
         """Return a readable name of one cell, for example "dysp=yes | bronc=yes, either=no"."""
+        cell = whole_number("cell", cell, low=0, high=self.cell_count - 1)
         row = int(self.row_of_cell[cell])
         node, code = int(self.node_of_row[row]), cell - int(self.row_starts[row])
         _, bar, given = self.row_label(row).partition(" | ")
@@ -351,8 +354,11 @@ class Network:
 
     # Changed networks
 
+    @type_checked
     def without_edge(self, parent: str, child: str) -> "Network":
-        """Return this network with one arrow removed."""
+        """Return this network with one arrow removed. Errors: InputError for an arrow that it does not have."""
+        if (parent, child) not in self.edges:
+            raise InputError(f"The network has no arrow {brief(f'{parent} -> {child}')}. Choose one of network.edges.")
         edges = [edge for edge in self.edges if edge != (parent, child)]
         return Network.from_edges(self.names, edges, dict(zip(self.names, self.states, strict=True)))
 

@@ -9,6 +9,7 @@ import opt_einsum
 from dpbayes.base.libraries import nx
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, brief
+from dpbayes.model.cpts import TOLERANCE
 from dpbayes.model.network import Network
 
 MOST_ENTRIES = 2**24
@@ -38,11 +39,15 @@ def query(network: Network, probabilities: FloatArray, target: str, evidence: Ma
         >>> dp.query(network, probabilities, "dysp", {"smoke": "yes"}).round(3)
         array([0.553, 0.447])
     """
-    if probabilities.shape[-1:] != (network.cell_count,):
-        raise InputError(
-            f"The network needs {network.cell_count} probabilities, one for each cell; got an array of shape "
-            f"{probabilities.shape}."
-        )
+    values = np.asarray(probabilities)
+    sums = [network.table(values, node).sum(axis=-1) for node in range(len(network.names))]
+    if values.min() < 0 or not all((np.abs(own - 1) <= TOLERANCE).all() for own in sums):
+        raise InputError("The probabilities of each row must be at least 0 and sum to 1, as in posterior.mean.")
+    return conditioned(network, values, target, evidence)
+
+
+def conditioned(network: Network, probabilities: FloatArray, target: str, evidence: Mapping[str, object]) -> FloatArray:
+    """Return what `query` returns, without a check of the cells, of which some do not matter."""
     aim, observed = places_of(network, target, evidence)
     batch = probabilities.shape[:-1]
     flat = probabilities.reshape(-1, probabilities.shape[-1])

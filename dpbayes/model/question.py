@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import type_checked
 from dpbayes.model.network import Network, statement
-from dpbayes.model.query import agreeing, place_of, places_of, query, relevant
+from dpbayes.model.query import agreeing, conditioned, place_of, places_of, relevant
 
 
 @type_checked
@@ -88,7 +88,7 @@ class Question:
         probabilities = np.asarray(probabilities)
         if self.cell is not None and probabilities.shape[-1:] == (self.network.cell_count,):
             return np.asarray(probabilities[..., self.cell])
-        states = query(self.network, probabilities, self.target, self.evidence)
+        states = conditioned(self.network, probabilities, self.target, self.evidence)
         return np.asarray(states[..., place_of(self.network, self.target, self.state)])
 
 

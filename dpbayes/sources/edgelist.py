@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 
 from dpbayes.base.libraries import nx
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
+from dpbayes.sources.domains import Declarations, declare
 
 _NAME = r'(?:"(?:[^"\\]|\\.)*+"|(?:(?!->|→)[^",#])*+)\s*+'
 _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)?", re.DOTALL)
@@ -41,15 +42,13 @@ def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]
     return tuple(names), tuple(edges)
 
 
-def network(
-    arrows: str | Iterable[tuple[str, str]], states: Mapping[str, Sequence[str]] | Dataset | None = None
-) -> Network:
+def network(arrows: str | Iterable[tuple[str, str]], states: Declarations | Dataset | None = None) -> Network:
     """Return the network of a text such as "rain -> grass; sun -> grass", or "cloudy -> rain -> grass".
 
     Args:
         arrows: Arrows, chains of arrows, or nodes, between semicolons or on lines; or pairs (parent, child).
-        states: The table whose columns are the nodes, or the states of nodes by name; a node that is not in it has the
-            states no and yes.
+        states: The table whose columns are the nodes, or declarations of columns without records, such as the states
+            of nodes by name; a node that is not in them has the states no and yes.
 
     Returns:
         The network, with nodes in order of first mention.
@@ -70,12 +69,10 @@ def network(
             raise InputError('arrows must be a text or pairs: "rain -> grass" or [("rain", "grass")].') from None
         names, edges = tuple(map(str, graph)), tuple((str(parent), str(child)) for parent, child in graph.edges)
     if isinstance(states, Dataset):
-        states = {name: states.domain(name) for name in names}
-    for name, own in (states or {}).items():
-        if isinstance(own, str) or not isinstance(own, Sequence):
-            cure = 'write ["no", "yes"], or pass a table: dp.Table.from_frame(frame, declarations).'
-            raise InputError(f"The states of {brief(name)} must be a list, not {brief(own)}: {cure}")
-    return Network.from_edges(names, edges, states or {})
+        return Network.from_edges(names, edges, {name: states.domain(name) for name in names})
+    return Network.from_edges(
+        names, edges, {column.name: column.domain for column in declare({} if states is None else states)}
+    )
 
 
 def write_edges(network: Network) -> str:

@@ -56,8 +56,3 @@ def test_a_mechanism_is_a_class_or_has_its_own_settings():
 def test_the_question_begins_with_a_node_that_has_parents():
     board = dp.explore(TABLE, NETWORK, seat="recipient")
     assert board.title == "How likely is wet = yes if sprinkler = yes?"
-
-
-def test_an_unknown_seat_is_refused():
-    with pytest.raises(dp.InputError, match="no seat"):
-        dp.explore(TABLE, NETWORK, seat="auditor")

@@ -1,7 +1,6 @@
 """Errors of all mechanisms: those of simulated releases, what is a clear difference, and `dp.compare`."""
 
 import numpy as np
-import pytest
 
 import dpbayes as dp
 from dpbayes.base.randomness import stream
@@ -79,9 +78,3 @@ def test_the_least_epsilon_of_uniform_probabilities_has_a_note():
     assert [one.note for one in leasts] == [UNIFORM, ""]
     assert leasts[0].high < leasts[1].low
     assert UNIFORM in repr(leasts[0])
-
-
-@pytest.mark.parametrize("releases", [1, 0, 10**6])
-def test_a_number_of_releases_out_of_range_is_refused(releases):
-    with pytest.raises(dp.InputError, match="releases"):
-        dp.compare(TABLE, ASIA, epsilons=[1], releases=releases)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
+from dpbayes.sources.domains import declare
 from dpbayes.sources.edgelist import network, read_edges, write_edges
 
 NAMES = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() != "")
@@ -68,6 +69,7 @@ def test_a_network_is_written_on_one_line():
     assert set(sprinkler.edges) == {("rain", "grass"), ("sun", "grass")}
     assert set(sprinkler.states) == {("no", "yes")}
     assert network("rain -> grass\nsun -> grass;wind") == sprinkler
+    assert network("sun", declare({"sun": [False, None], "sea": ["no"]})).states == (("False", "missing"),)
     parsed = network('"a;b" -> c', {"c": ("low", "high", "higher")})
     assert dict(zip(parsed.names, parsed.states, strict=True)) == {"a;b": ("no", "yes"), "c": ("low", "high", "higher")}
 

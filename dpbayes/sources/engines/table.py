@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.validation import InputError, distinct_names
+from dpbayes.base.validation import InputError, distinct_names, type_checked
 from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
@@ -89,6 +89,7 @@ def _frame(connection: Backend, table: "ir.Table") -> "pd.DataFrame":
     return pd.DataFrame({name: file_texts(answer[name], kind) for name, kind in kinds.items()}, dtype="str")
 
 
+@type_checked
 @dataclass(frozen=True, eq=False)
 class DeclaredTable:
     """A table in an engine, with the declared domains of the columns in use. `count` accepts it like a `Dataset`.
