@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import dpbayes as dp
+from dpbayes.mechanisms.regression import RegressionSampler
 
 ASIA, CPTS = dp.load_named("asia")
 DATA = dp.sample_dataset(ASIA, CPTS, 100, 1)
@@ -18,6 +19,8 @@ SIMULATED = LAPLACE.simulate(COUNTS, 1)
 POSTERIOR = LAPLACE.prior.updated(COUNTS)
 BINARY = dp.network("a -> b")
 SAMPLER = dp.PosteriorSampler(prior=ASIA, epsilon=1)
+SMOKE = dp.LaplaceUpdates(prior=dp.network("smoke"), epsilon=1)
+REGRESSION = RegressionSampler(prior_precision=1)
 OTHER = dp.LaplaceUpdates(prior=BINARY, epsilon=1)
 BINS = dp.Dirichlets.symmetric(dp.network("years -> b", {"years": ["< 30", "30 to < 50", ">= 50"]}))
 
@@ -90,11 +93,9 @@ MISTAKES = {
     "a wrong state in a guess": (lambda: dp.guess(BINARY, {"a=maybe": 0.1}), "a=maybe", '"a=no" or "a=yes"'),
     "a node that is no column": (lambda: dp.network("Smoke -> dysp", DATA), "Smoke", "smoke"),
     "a comma between arrows": (lambda: dp.network("a -> b, b -> c"), "a -> b, b -> c", "semicolons"),
-    "another domain than the table's": (
-        lambda: dp.release(DATA, dp.LaplaceUpdates(prior=dp.network("smoke"), epsilon=1), graph_unseen=True),
-        "smoke",
-        "dp.network(arrows, table)",
-    ),
+    "another domain": (lambda: dp.release(DATA, SMOKE, graph_unseen=True), "smoke", "dp.network(arrows, table)"),
+    "nearly the name of a bin": (lambda: dp.cuts(15, 25, 50, missing="<25"), "<25", '"< 25"'),
+    "a regression's table": (lambda: REGRESSION.simulate(DATA, 1), "Dataset", "scaled("),
     "no ledger": (lambda: dp.release(DATA, LAPLACE, graph_unseen=True, ledger="no"), "no ledger at no", "open_ledger("),
     "a mechanism's value instead of its class": (lambda: least(LAPLACE, n=9), "LaplaceUpdates", "dp.LaplaceUpdates"),
     "a description that is not there": (lambda: dp.read_domains("d.toml"), "d.toml", "No such file"),
@@ -151,8 +152,8 @@ MISTAKES = {
     "an own class": (lambda: least(One, n=1), "One", "MECH"),
     "a negative number of samples": (lambda: POSTERIOR.sample(1, -1), "size", "-1"),
     "another posterior": (lambda: dp.plot.posteriors(SIMULATED, "smoke=yes", exact=BINS), "exact", "another network"),
-    "a part of one release": (lambda: SIMULATED.part(0), "0", "single"),
-    "a part that is not there": (lambda: LAPLACE.simulate(COUNTS, 1, (2,)).part(9), "9", "below 2"),
+    "a part of one release": (lambda: SIMULATED.part(0), '"0"', "(36,)"),
+    "a part that is not there": (lambda: LAPLACE.simulate(COUNTS, 1, (2,)).part(9), '"9"', "(2, 36)"),
     "no points": (lambda: SIMULATED.noise_aware(points=-3), "points", "1"),
     "a negative number of releases": (lambda: LAPLACE.simulate(COUNTS, 1, (-1,)), "size", "0"),
     "tables that are no neighbours": (lambda: audited(DATA.take(slice(9))), "100 records", "table.replace"),

@@ -9,10 +9,11 @@ import numpy as np
 from dpbayes.base.looks import RUST
 from dpbayes.base.parameters import Parameter, check_parameters
 from dpbayes.base.privacy import Guarantee
+from dpbayes.base.randomness import generator
 from dpbayes.base.references import Reference
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError, whole_number
+from dpbayes.base.validation import InputError, leading, type_checked, whole_number
 from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS, draws_of
 from dpbayes.model.regression import Moments, ScaledRegression, moments
 from dpbayes.posteriors.gaussian import Gaussian, sample_in_ball, weights_posterior
@@ -109,10 +110,11 @@ class RegressionSampler:
         """Return the posterior before truncation to the ball; for the curator only."""
         return weights_posterior(statistic, prior_precision=self.prior_precision, noise_variance=self.noise_variance)
 
-    def simulate(self, statistic: Moments, rng: np.random.Generator, size: tuple[int, ...] = ()) -> FloatArray:
+    @type_checked
+    def simulate(self, statistic: Moments, rng: np.random.Generator | int, size: tuple[int, ...] = ()) -> FloatArray:
         """Sample weights (*size, ..., N, d). Errors: InputError for moments that no scaled records can have."""
         _require_scaled(statistic)
-        drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, rng, (*size, self.draws))
+        drawn = sample_in_ball(self.posterior(statistic), self.norm_bound, generator(rng), (*leading(size), self.draws))
         return np.moveaxis(drawn, len(size), -2)
 
 

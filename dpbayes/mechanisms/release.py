@@ -68,7 +68,6 @@ class ReleasedPosterior:
         """Posterior mean CPTs (..., K)."""
         return self.posterior.mean
 
-    @type_checked
     def part(self, releases: int | slice | IntArray) -> "ReleasedPosterior":
         """Return some of a batch (releases, K)."""
         noisy = None if self.noisy is None else self.noisy[releases]
@@ -197,7 +196,8 @@ class Release(Generic[OutcomeT_co]):
         does not state the distribution of its noise, and the errors of `points_for`.
         """
         parts = self._noise_parts()
-        return noise_aware(*parts, points=_points(points, parts[0].network.cell_count))
+        points = points or points_for(parts[0].network.cell_count)
+        return noise_aware(*parts, points=whole_number("points", points, low=1, high=1 << 16))
 
     def joint_noise_aware(self) -> "JointPosterior":
         """Return the joint noise-aware posterior (..., K). The computation costs no privacy.
@@ -226,11 +226,11 @@ class Release(Generic[OutcomeT_co]):
 
     def noise_aware_cells(self, cells: IntArray, *, points: int | None = None) -> BetaMixtures:
         """Return the marginals (..., S, C) of some cells (C,) under `noise_aware`; other rows are not computed."""
-        return noise_aware_cells(*self._noise_parts(), cells=cells, points=_points(points, len(cells)))
+        return noise_aware_cells(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
     def noise_aware_means(self, cells: IntArray, *, points: int | None = None) -> FloatArray:
         """Return the means (..., C) of some cells (C,) under `noise_aware`, faster than the whole posterior."""
-        return noise_aware_means(*self._noise_parts(), cells=cells, points=_points(points, len(cells)))
+        return noise_aware_means(*self._noise_parts(), cells=cells, points=points or points_for(len(cells)))
 
     def _noise_parts(self) -> tuple[Dirichlets, NoiseModel, FloatArray, int]:
         if not isinstance(self.outcome, ReleasedPosterior) or self.outcome.noise_model is None:
@@ -239,14 +239,8 @@ class Release(Generic[OutcomeT_co]):
 
     def part(self, releases: int | slice | IntArray) -> "Release[OutcomeT_co]":
         """Return some of a batch of releases; each keeps its own guarantee. Errors: InputError for others."""
-        batch = self.numbers.shape[: -2 if isinstance(self.outcome, SampledCpts) else -1]
         try:
-            np.broadcast_to(0, batch)[releases]
+            np.broadcast_to(0, self.numbers.shape[: -2 if isinstance(self.outcome, SampledCpts) else -1])[releases]
         except IndexError:
-            wanted = f"indices below {batch[0]:,}" if batch else "left out: this is a single release"
-            raise InputError(f"releases must be {wanted}, not {brief(releases)}.") from None
+            raise InputError(f"Numbers of the shape {self.numbers.shape} have no release {brief(releases)}.") from None
         return replace(self, outcome=self.outcome.part(releases))
-
-
-def _points(points: int | None, cells: int) -> int:
-    return points_for(cells) if points is None else whole_number("points", points, low=1, high=1 << 16)

@@ -119,6 +119,9 @@ class Cuts:
                 f'missing = "{self.missing}" of {brief(self.name)} is a text. Write a number without quotation marks: '
                 f"missing = {self.missing}."
             )
+        for state in self.states:
+            if state != self.missing and state.replace(" ", "") == (self.missing or "").replace(" ", ""):
+                raise InputError(f"missing = {brief(self.missing)} is not quite a bin. Write {brief(state)}.")
         _check(self)
 
     @cached_property
