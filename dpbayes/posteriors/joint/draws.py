@@ -43,8 +43,8 @@ class RowDraws:
     def part(self, releases: slice | IntArray) -> "RowDraws":
         """Return some of a batch."""
         own = self.tilted
-        tilted = Tilted(own.points[:, releases], own.weights[releases], own.width[releases], own.spreads[:, releases])
-        return replace(self, tilted=tilted, mean=self.mean[releases], covariance=self.covariance[releases])
+        parts = own.points[:, releases], own.weights[releases], own.spreads[:, releases], own.log_totals[releases]
+        return replace(self, tilted=Tilted(*parts), mean=self.mean[releases], covariance=self.covariance[releases])
 
     def counts(self, tables: FloatArray) -> FloatArray:
         """Return the counts (S, B, m, r) of the rows for samples of all tables (S, B, K)."""

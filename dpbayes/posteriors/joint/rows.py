@@ -81,14 +81,15 @@ class Normals(NamedTuple):
 class Tilted:
     """Points (1 + r, B, m, J, S) of totals and all cells, S of each of J groups of totals, and weights (B, m, J, S).
 
-    `width` (B, m, J) are the sizes of the groups of totals, and `spreads` (r, B, m, J, S) the variances of whole
-    numbers within the groups of totals and cells. Points of importance sampling have only groups of totals (1, ...).
+    `spreads` (r, B, m, J, S) are the variances of whole numbers within the groups of totals and cells. Points of
+    importance sampling have only groups of totals (1, ...). `log_totals` (B, m, J) is the distribution of the groups of
+    totals in the cavity.
     """
 
     points: FloatArray
     weights: FloatArray
-    width: FloatArray
     spreads: FloatArray
+    log_totals: FloatArray
 
     @cached_property
     def place(self) -> Place:
@@ -139,7 +140,7 @@ class Tilted:
     def put(self, release: IntArray, row: IntArray, others: "Tilted") -> "Tilted":
         """Replace the distributions of some rows (P,) of some releases (P,); `others` has one release of P rows."""
         self.points[:, release, row], self.weights[release, row] = others.points[:, 0], others.weights[0]
-        self.width[release, row], self.spreads[:, release, row] = others.width[0], others.spreads[:, 0]
+        self.spreads[:, release, row], self.log_totals[release, row] = others.spreads[:, 0], others.log_totals[0]
         return replace(self)
 
 
@@ -212,19 +213,21 @@ class TiltedRows:
         totals, width = self._totals(place, groups)
         points, log_chance, spreads = self._cells(totals, place, tuple(inner))
         with np.errstate(divide="ignore"):
-            log_width = np.log(width)
-        law = log_width[..., None] - log_chance
+            log_totals = np.log(width)
+        law = log_totals[..., None] - log_chance
         law += self._log_factor(points, spreads)
         if self.scale:
             law += self._log_noise(points, released)
         law += self._log_normal(points, *cavity)
         if not self.is_fixed:
-            law += self._log_total_change(totals, *cavity)[..., None]
+            own, change = self._log_totals(totals, *cavity)
+            law += change[..., None]
+            log_totals += own
         flat = law.reshape(*law.shape[:2], -1)
         weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
         weights /= weights.sum(axis=-1, keepdims=True)
         spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
-        return Tilted(points, weights.reshape(law.shape), width, spreads)
+        return Tilted(points, weights.reshape(law.shape), spreads, log_totals)
 
     def _sizes(self, points: int) -> tuple[int, ...]:
         """The number of groups of totals, and of each cell given the earlier cells."""
@@ -360,19 +363,16 @@ class TiltedRows:
             law -= along * away[k]
         return law
 
-    def _log_total_change(self, totals: FloatArray, mean: FloatArray, precision: FloatArray) -> FloatArray:
-        """The log ratio of the distribution that replaces the cavity's normal distribution of totals to that one."""
-        variance, centre = np.asarray(np.linalg.inv(precision)[..., 0, 0], dtype=np.float64), mean[..., 0]
-        normal = (totals - centre[..., None]) ** 2 / (2 * variance[..., None])
-        return self._log_total(totals, centre, variance) + normal
+    def _log_totals(
+        self, totals: FloatArray, centre: FloatArray, precision: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """The distribution of totals in the cavity, and its log ratio to the cavity's normal distribution of totals.
 
-    def _log_total(self, totals: FloatArray, mean: FloatArray, variance: FloatArray) -> FloatArray:
-        """The distribution of totals in the cavity: beta-binomial with its mean and variance, if there is one.
-
-        If there is none, or if it would concentrate at an end, the moments are those of the normal distribution
-        truncated to [0, n].
+        It is beta-binomial with the cavity's mean and variance, if there is one. If there is none, or if it would
+        concentrate at an end, the moments are those of the normal distribution truncated to [0, n].
         """
-        n = self.n
+        n, mean = self.n, centre[..., 0]
+        variance = np.asarray(np.linalg.inv(precision)[..., 0, 0], dtype=np.float64)
         normal = -((totals - mean[..., None]) ** 2) / (2 * variance[..., None])
         first, second = cut_moments(mean, variance, n)
         inner = np.clip(mean, 1e-3 * n, n * (1 - 1e-3))
@@ -387,7 +387,8 @@ class TiltedRows:
         others = n - totals
         law = special.gammaln(totals + a) - special.gammaln(totals + 1)
         law += special.gammaln(others + b) - special.gammaln(others + 1)
-        return np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
+        law = np.where((second < _BINOMIAL * binomial)[..., None], normal, law)
+        return law, law - normal
 
     # Sites
 
@@ -406,7 +407,7 @@ class TiltedRows:
             wanted, wanted_mean = covariance, mean
         else:
             before, variance = centre[..., 0], around[..., 0, 0]
-            more, push = self._tilt(tilted, before, variance, mean[..., 0], covariance[..., 0, 0])
+            more, push = self._tilt(tilted, mean[..., 0], covariance[..., 0, 0])
             total_precision = 1 / variance + more
             total = (before / variance + push) / total_precision
             by = covariance[..., 1:, 0] / covariance[..., 0, 0, None]
@@ -420,14 +421,11 @@ class TiltedRows:
         shift = np.matmul(precision + site, wanted_mean[..., None]) - np.matmul(precision, centre[..., None])
         return Normals(site, shift[..., 0])
 
-    def _tilt(
-        self, tilted: Tilted, before: FloatArray, variance: FloatArray, mean: FloatArray, wanted: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    @staticmethod
+    def _tilt(tilted: Tilted, mean: FloatArray, wanted: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return a and b of the factor exp(b T - a T^2 / 2) from the cavity's distribution of T to the tilted one."""
         sd = np.sqrt(wanted)
-        totals = tilted.points[0, ..., 0]
-        with np.errstate(divide="ignore"):
-            base = self._log_total(totals, before, variance) + np.log(tilted.width)
+        totals, base = tilted.points[0, ..., 0], tilted.log_totals
         z = (totals - mean[..., None]) / sd[..., None]
         squares = z * z - np.vecdot(tilted.weights.sum(axis=-1), z * z)[..., None]
         own = tilted.weights.sum(axis=-1)
