@@ -103,6 +103,9 @@ class _Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+_Classifier.__init__.__qualname__ = "DPNaiveBayes"  # what Python's message calls it
+
+
 class DPNaiveBayes(_Classifier):
     """Naive Bayes on binned features: a network with arrows from the class to all features, released with noise.
 

@@ -268,7 +268,7 @@ class Network:
     @property
     def cell_count(self) -> int:
         """K = sum_i q_i r_i: the number of CPT cells."""
-        return int(self.rows_per_node @ self.cards)
+        return int(self.cell_offsets[-1])
 
     @cached_property
     def cell_offsets(self) -> IntArray:

@@ -17,7 +17,7 @@ from dpbayes.base.text import interval_texts, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.model.network import Network, assignment
-from dpbayes.model.query import query
+from dpbayes.model.query import conditioned
 
 DRAWS = 512
 """The number of sampled sets of CPTs for an interval."""
@@ -180,7 +180,7 @@ def answer_of(
     """Return the answer for sampled CPTs (S, ..., K). Errors: those of `query`, and a level outside of [0, 1]."""
     tail = (1 - (level := finite_number("interval", level, low=0, high=1))) / 2
     answers = np.concatenate(
-        [query(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
+        [conditioned(network, probabilities[part], target, evidence) for part in slices(len(probabilities), _AT_ONCE)]
     )
     # Order statistics outside of the sample quantiles contain a new sample at least as often as stated.
     beyond = np.floor((len(answers) + 1) * tail) / (len(answers) + 1)

@@ -17,7 +17,7 @@ from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError, brief, finite_number, leading, type_checked
 from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
-from dpbayes.model.query import query
+from dpbayes.model.query import conditioned
 from dpbayes.posteriors.answers import (
     DRAWS,
     QueryAnswer,
@@ -87,7 +87,7 @@ class AnsweringPosterior(ABC):
         return without_intervals(self.network, self._means(target, given), target, given)
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        return query(self.network, self.mean, target, evidence)
+        return conditioned(self.network, self.mean, target, evidence)
 
     @abstractmethod
     def _answer(
