@@ -95,7 +95,7 @@ class ReleaseRequest:
         if stated is not None and measure is PrivacyMeasure.EPSILON:
             raise InputError(f"The mechanism {entry.label} has a guarantee with delta 0. Leave delta out.")
         if getattr(self, other.value):
-            cure = "Leave delta out" if measure is PrivacyMeasure.EPSILON else "State a delta, too, such as 1e-5"
+            cure = "Leave delta out" if measure is PrivacyMeasure.EPSILON else "State a delta, too: --delta 1e-5"
             raise InputError(
                 f"The guarantee of the mechanism {entry.label} is in {measure.value}, not in {other.value}. {cure}."
             )
