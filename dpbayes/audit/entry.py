@@ -62,7 +62,7 @@ class Hypothetical:
 
 
 def _refused(mechanism: Any, **numbers: Any) -> AuditReport:
-    if isinstance(mechanism, type) or not hasattr(mechanism, "simulate"):
+    if isinstance(mechanism, type) or not {"simulate", "named"} & set(dir(mechanism)):
         name = getattr(mechanism, "__name__", "dp.LaplaceUpdates")
         raise InputError(f"mechanism must be an object: {name}(prior=network, epsilon=1), not {brief(mechanism)}.")
     raise InputError(

@@ -12,6 +12,7 @@ from starlette.types import Message, Send
 
 from dpbayes.__main__ import main
 from dpbayes.base.validation import InputError
+from dpbayes.ui.pages import release_history
 from dpbayes.ui.server import security, serve
 from dpbayes.ui.session import roles
 from dpbayes.ui.session.connections import CONNECT, DATA_ROOT, connections
@@ -258,12 +259,21 @@ def test_no_page_finds_the_ledger_or_a_connection_beside_the_roles() -> None:
     takes = {
         path.relative_to(ROOT / "dpbayes" / "ui").as_posix() for path, text in sources.items() if TAKES.search(text)
     }
-    assert takes == {"pages/release.py"}
+    assert takes == {"pages/release.py", "pages/release_history.py"}, "whose last_release asks for the role"
     unchecked = {path.name for path, text in sources.items() if "named_connections" in text}
     assert unchecked == {"connections.py", "serve.py"}
 
 
 TAKES = re.compile(r"ledger_path\(|DPBAYES_LEDGER.*Path")
+
+
+@pytest.mark.parametrize(("who", "seen"), [(OWNER, b"release"), (VISITOR, None)])
+def test_only_the_curator_sees_the_last_release(monkeypatch: pytest.MonkeyPatch, who: object, seen: object) -> None:
+    monkeypatch.setattr(roles, "of_connection", lambda: who)
+    monkeypatch.setattr(release_history, "st", SimpleNamespace(session_state={release_history.RELEASED: 1}))
+    monkeypatch.setattr(release_history.ledger, "ledger_path", lambda: None)
+    monkeypatch.setattr(release_history.ledger, "outcome", lambda path, row: b"release")
+    assert release_history.last_release() == seen
 
 
 def test_only_the_curator_has_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
