@@ -217,7 +217,7 @@ def even_draws(network: Network, alpha: FloatArray) -> FloatArray:
     shape = alpha + 2
     root = 1 - 1 / (9 * shape) + z / np.sqrt(9 * shape)
     logs = np.log(shape) + 3 * np.log(np.maximum(root, 1e-3))
-    logs = logs + special.log_ndtr(first) / alpha + special.log_ndtr(second) / (alpha + 1)
+    logs = logs + np.log(special.ndtr(first)) / alpha + np.log(special.ndtr(second)) / (alpha + 1)
     starts = network.row_starts
     logs -= network.over_cells(np.maximum.reduceat(logs, starts, axis=-1))
     weights = np.exp(logs)
