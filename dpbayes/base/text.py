@@ -35,12 +35,14 @@ def power_of_ten(power: int) -> str:
 
 
 def numeral_above(number: float, most: int = 3) -> str:
-    """Return `numeral` of a number rounded up: for what is at most so much."""
+    """Return `numeral` of a number rounded up, for what is at most so much; near 1, with two digits of the excess."""
     rounded = Decimal(repr(float(number))) if math.isfinite(number) else None
     if not rounded:
         return numeral(number, most)
-    place = Decimal(1).scaleb(rounded.adjusted() - most + 1)
-    return numeral(float(rounded.quantize(place, rounding=ROUND_CEILING)), most)
+    most -= min((rounded - 1).adjusted() + 1, 0) if rounded > 1 else 0
+    place = rounded.adjusted() - most + 1
+    unit = Decimal(1).scaleb(min(place, 0) if rounded.adjusted() < MOST_POWER else place)
+    return numeral(float(rounded.quantize(unit, rounding=ROUND_CEILING)), most)
 
 
 def near_one(number: float, most: int = 4) -> str:

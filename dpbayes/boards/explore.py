@@ -116,6 +116,9 @@ ACCURACY = Panel(
 
 SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
 
+PUBLISHED = "Neither curve is published: a release is a list of noisy counts. "
+"""What stands at the picture where nothing else on the page says it."""
+
 PERSON = Panel(
     "person",
     "What about one person?",
@@ -139,20 +142,21 @@ SLIDER = slider_of(
 )
 
 
-def explore_table(inputs: CuratorInputs, *, is_alone: bool = False) -> View:
+def explore_table(inputs: CuratorInputs, *, attack: str = "") -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:
         inputs: The table's counts and the mechanism.
-        is_alone: Whether the large picture stands beside that of one person alone.
+        attack: What somebody wants to find out about one person. The large picture stands beside that of this person
+            alone.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    others = (PERSON,) if is_alone else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
-    pictures = None if is_alone else Pictures(inputs)
+    others = (PERSON,) if attack else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     board = Board("explore", _title(inputs), (POSTERIOR, *others), {}, "1", SLIDER, private=True)
-    return View(board, lambda stop: _frames(inputs, float(stop), pictures))
+    beside = attack or Pictures(inputs)
+    return View(board, lambda stop: _frames(inputs, float(stop), beside))
 
 
 def explore_release(inputs: RecipientInputs) -> View:
@@ -228,16 +232,19 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
 
 
-def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) -> tuple[Frame, ...]:
-    """Return the frames of the answer at an epsilon, with the pictures beside it."""
+def _frames(inputs: CuratorInputs, epsilon: float, beside: Pictures | str) -> tuple[Frame, ...]:
+    """Return the frames of the answer at an epsilon, with the pictures beside it, or that of one person's attack."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
     read = _answers(inputs, mechanism, drawn)
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     picture = _picture(inputs, read, (low, high))
     error = float(np.abs(read.means - exact).mean())
-    person = {"person": belief_figure(SUSPICION, ceiling(SUSPICION, mechanism.certified))}
-    figures, captions, others = pictures.at(epsilon) if pictures else (person, {}, {})
+    if is_alone := isinstance(beside, str):
+        person = belief_figure(SUSPICION, ceiling(SUSPICION, mechanism.certified))
+        figures, captions, others = {"person": person}, {"person": beside}, dict[str, float]()
+    else:
+        figures, captions, others = beside.at(epsilon)
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
     numbers["factor"] = math.exp(mechanism.certified.epsilon)
     headline, caption = _said(inputs, picture, len(read.means), numbers)
@@ -246,7 +253,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, pictures: Pictures | None) ->
     def frame(this: int) -> Frame:
         shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])
         figure, answer = answer_figure(shown, name=name, colour=mechanism.colour), float(read.means[this])
-        text = f"This release answers {probability_text(answer, decimals)}. {caption}"
+        text = f"{PUBLISHED * is_alone}This release answers {probability_text(answer, decimals)}. {caption}"
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},

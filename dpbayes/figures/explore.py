@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import GREEN, SLATE, Curve, Look
-from dpbayes.base.text import numeral, power_of_ten, share_text
+from dpbayes.base.text import in_hundred, numeral, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
@@ -111,13 +111,14 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
 
 
 def belief_figure(before: float, after: float) -> Figure:
-    """Draw a belief about one person before a release, and the largest one after it, as bars of a share."""
+    """Draw a belief about one person before a release, and the largest one after it, rounded up, as bars."""
     y = titled("", range=[-0.5, 1.6], tickvals=[1, 0], ticktext=["before", "after: at most"], zeroline=False)
     traces: list[Trace] = []
-    for place, belief, colour in ((1, before, faded(SLATE, 0.5)), (0, after, SLATE)):
-        text = {"mode": "text", "text": [share_text(belief)], "textposition": "top center"}
+    for place, belief, colour in ((1, before, faded(SLATE, 0.65)), (0, after, SLATE)):
+        said = f"{in_hundred(belief)}%" if place == 0 else share_text(belief)
+        text = {"mode": "text", "text": [said], "textposition": "top right"}
         bar = {"x": [0.0, belief], "y": [place, place], "line": {"color": colour, "width": 18}}
-        above = {"type": "scatter", "x": [min(max(belief, 0.06), 0.94)], "y": [place + 0.25]}
+        above = {"type": "scatter", "x": [0.0], "y": [place + 0.25]}
         traces += [one | {"hoverinfo": "skip", "showlegend": False} for one in (LINES | bar, above | text)]
     x = titled("belief that a statement is true", range=[0, 1], tickformat=PERCENT, dtick=0.25)
     return figure_of(traces, x=x, y=y, height=HEIGHT)

@@ -62,8 +62,10 @@ def test_the_picture_of_home_is_the_large_one_of_explore_whatever_table_is_open(
         shown, large = frame_of(home), frame_of(explore)
         assert shown["headline"] == large["headline"]
         assert [panel["key"] for panel in home["panels"]] == ["posterior", "person"]
-        bars = [trace["x"] for trace in shown["figures"]["person"]["data"] if trace["mode"] == "lines"]
-        assert [bar[1] for bar in bars] == pytest.approx([0.1, ceiling(0.1, Guarantee(0.1))])
+        person = shown["figures"]["person"]["data"]
+        bars = [trace["x"][1] for trace in person if trace["mode"] == "lines"]
+        assert bars == pytest.approx([0.1, ceiling(0.1, Guarantee(0.1))])
+        assert f"at most {person[-1]['text'][0]}." in shown["notes"][0]
         for trace, other in zip(
             shown["figures"]["posterior"]["data"], large["figures"]["posterior"]["data"], strict=True
         ):

@@ -27,15 +27,11 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little: one record changes the probability of any release at most e^ε-fold, 2.72-fold "
-    "at ε = 1. At a small ε, little can be learned. At a large ε, much can be learned, also about one person."
+    "**Epsilon (ε)** says how little: one record changes the probability of any release at most $e^ε$-fold, 2.72-fold "
+    "at ε = 1. The larger ε is, the more can be learned, also about one person."
 )
-WHO = (
-    "Neither curve is published: a release is a list of noisy counts. The blue curve is what the table says, which "
-    "only its **curator** sees; its width is what the records leave open. The other curve is what the public learns "
-    "from one release."
-)
-STEPS = "The order of work: *Data*, *Network*, *Explore*, *Release*. *Proofs* and *Lab* test the promises."
+ATTACK = "Example: someone who knows all other records asks whether one person has bronchitis."
+STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
@@ -55,8 +51,10 @@ def home_page() -> None:
                 st.switch_page("pages/data.py")
             st.button("What is epsilon? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
     with words:
-        st.markdown(WHO)
         st.markdown(STEPS)
+        with st.container(horizontal=True, gap="small"):
+            for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
+                st.page_link(f"pages/{page.lower()}.py", label=f"{number}. :primary[{page}]", width="content")
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))
@@ -78,4 +76,4 @@ def asia_answer() -> View:
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     at = CuratorInputs(at_any_epsilon(laplace), counts, question, meanings)
-    return explore_table(at, is_alone=True).stating({"table": f"{counts.n:,} synthetic records from Asia"})
+    return explore_table(at, attack=ATTACK).stating({"table": f"{counts.n:,} synthetic records from Asia"})
