@@ -212,7 +212,7 @@ _WEAK = 10
 UNIT = "One record: all that the table says of one person, or of one unit that a row stands for."
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
 CHOSEN = "if it was made after looking at the records, it may reveal them."
-DECLARED = "the curator states that they were declared without looking at the records."
+DECLARED = "the curator states that anyone could list them without the records."
 TRUST = (
     "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
     "file needs to be trusted."
