@@ -16,7 +16,7 @@ from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
-from dpbayes.audit.report import AuditReport, AuditVerdict
+from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict
 from dpbayes.base.text import numeral, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
@@ -89,7 +89,7 @@ def audit_view(
         audited_at: The mechanism at an epsilon, and the sizes of its tables.
         report_of: Computes the audit.
         is_varied: Whether the board has a slider; a slow audit has none.
-        answer: The beginning of the headline, of an example that answers a question.
+        answer: The headline of an example: its question and the answer.
 
     Returns:
         A view that follows from public values alone.
@@ -104,7 +104,7 @@ def audit_view(
         audited = audited_at(float(stop))
         if panels:
             frame = _audit_frame(audited, report_of(audited))
-            return (replace(frame, headline=f"{answer}{frame.headline}"),)
+            return (replace(frame, headline=answer, notes=(frame.headline, *frame.notes)) if answer else frame,)
         return (Frame(f"{_begun(audited.name)}: the worst-case privacy loss is not known.", {}, (_sources(audited),)),)
 
     return View(board, frames_at)
@@ -118,33 +118,39 @@ def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
         figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
         figures |= {"worst": figure} if figure else {}
     numbers = {"exact loss": report.at_least} if math.isfinite(report.at_least) else {}
-    notes = (_meaning(report), _setting(audited, report), f"{_sources(audited)}{_at_zero(report)}")
-    return Frame(audit_verdict(audited, report), figures, tuple(filter(None, notes)), captions, numbers)
+    notes = (audit_verdict(audited, report), f"{_sources(audited)}{_at_zero(report)}")
+    return Frame(_in_plain_words(audited, report), figures, notes, captions, numbers)
 
 
-def _meaning(report: AuditReport) -> str:
-    """Return what the computed privacy loss is for one person, whose record is changed."""
-    if math.isinf(report.needed):
-        return ""
-    delta = f", plus δ = {numeral(report.claimed.delta)}" if report.claimed.delta else ""
-    most = f"at most exp({numeral(report.needed, 3)}) = {numeral(math.exp(report.needed), 3)} times its former one"
-    return f"Whatever one person’s record is changed to, the probability of a release is {most}{delta}."
+def _in_plain_words(audited: Audited, report: AuditReport) -> str:
+    """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
+    claim = report.certified if _is_repaired(audited, report) else report.claimed
+    said, epsilon = "the proved" if claim is report.certified else "the stated", claim.epsilon
+    if not claim.is_private:
+        said, epsilon = "the chosen", audited.promised.epsilon
+    least, most, allowed = (_factor(x) for x in (report.needed_at_least, report.needed, epsilon))
+    if report.needed_at_least > epsilon * (1 + SLACK):
+        return f"One changed record can make a release {least} times as likely; {said} ε allows {allowed} times."
+    delta = ", plus δ" if claim.delta else ""
+    allows = f", as {said} ε allows" if most == allowed else f"; {said} ε allows {allowed} times"
+    return f"One changed record makes a release at most {most} times as likely{delta}{allows}."
 
 
-def _setting(audited: Audited, report: AuditReport) -> str:
-    """Return why a claim is about another epsilon than the one that is set."""
-    claim, proved, epsilon = report.claimed, report.certified, getattr(audited.mechanism, "epsilon", math.inf)
-    if not claim.is_private or proved.epsilon != epsilon or claim.epsilon == epsilon:
-        return ""
-    return f"The slider sets the proved ε. For the same release, the formula of the paper gives {claim}."
+def _factor(loss: float) -> str:
+    """Return a loss as a factor, as a number up to a million."""
+    if math.isinf(loss):
+        return "infinitely many"
+    return numeral(math.exp(loss)) if loss < math.log(1e6) else f"exp({numeral(loss, 4)})"
 
 
 def _sources(audited: Audited) -> str:
     """State where the guarantee is stated and where it is proved."""
-    pairs = (("Stated", audited.claimed), ("Proved", audited.certified))
-    texts = [f"{name} in {guarantee.reference.cited}." for name, guarantee in pairs if guarantee.is_private]
-    if audited.claimed.reference == audited.certified.reference and len(texts) == 2:
-        return f"Stated and proved in {audited.claimed.reference.cited}."
+    claim, proved = audited.claimed, audited.certified
+    numbers = [f" (with {guarantee})" if str(claim) != str(proved) else "" for guarantee in (claim, proved)]
+    pairs = zip(("Stated", "Proved"), numbers, (claim, proved), strict=True)
+    texts = [f"{name}{number} in {one.reference.cited}." for name, number, one in pairs if one.is_private]
+    if claim == proved and len(texts) == 2:
+        return f"Stated and proved in {claim.reference.cited}."
     return " ".join(texts) or "No guarantee is stated or proved."
 
 

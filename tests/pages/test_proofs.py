@@ -76,7 +76,7 @@ def test_an_audit_depends_on_n_alone() -> None:
 
 def test_the_page_opens_on_the_mechanism_of_explore() -> None:
     at = open_page(PAGE)
-    assert headline(at) == "Laplace: the stated ε = 1 holds and cannot be made smaller."
+    assert headline(at) == "One changed record makes a release at most 2.72 times as likely, as the stated ε allows."
     unfold(at, "audit.details")
     text = everything(at)
     report = audit(LaplaceUpdates(prior=load_named("asia")[0], epsilon=1.0), n=1000, epsilons=[])
@@ -89,22 +89,22 @@ def test_the_page_opens_on_the_mechanism_of_explore() -> None:
 @pytest.mark.parametrize("case", list(EXAMPLES))
 def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str) -> None:
     at = press(open_page(PAGE), case)
-    assert headline(at).startswith(f"{case} No. ")
+    assert headline(at).startswith(f"{case} No")
     assert [name for name, _ in settings_of(at).parameters] == ["audit.example"]
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
-    assert headline(press(at, "My mechanism")).startswith("Laplace")
+    assert headline(press(at, "My mechanism")) == headline(open_page(PAGE))
 
 
 def test_a_slow_audit_has_no_slider_but_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpbayes.audit.die.AT_ONCE", 50)
     at = audited(AuditSubject["HellingerLocal"], **{"audit.prior": "0.1", "audit.n": "100"})
     mechanism = HellingerLocal(die=Die((0.1, 0.1), 100), epsilon=1.0)
-    assert f"{audit(mechanism, n=100, epsilons=[]).exact:.4g}" in headline(at)
+    assert f"{audit(mechanism, n=100, epsilons=[]).exact:.4g}" in str(board(at))
     assert board(at)["slider"] is None
     fine(at.text_input(key="box.epsilon").set_value("2").run())
-    assert "At ε = 2 " in headline(at)
+    assert "At ε = 2 " in str(board(at))
     quick = audited(AuditSubject["HellingerLocal"], **{"audit.n": "20"})
     assert board(quick)["slider"] is not None
     assert not [box for box in quick.text_input if box.key == "box.epsilon"]
@@ -137,7 +137,7 @@ def test_a_graph_that_is_no_network_leads_to_the_tables_own() -> None:
     one_sentence(at, "close a cycle")
     at = press(at, "Use the table’s own graph")
     assert not sentences(at)
-    assert headline(at).startswith("Laplace: the stated ε = 1 holds")
+    assert headline(at).startswith("One changed record makes a release at most 2.72 times")
 
 
 # An adaptive release

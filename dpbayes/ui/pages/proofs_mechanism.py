@@ -4,6 +4,7 @@ An audit depends on public values only, so both seats see it.
 """
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,13 @@ EXAMPLES: dict[str, dict[str, object]] = {
     for title, numbers in entry.cases.items()
 }
 """Settings at which a claim, or a hope, is refuted, by the question that they answer."""
+
+ANSWERS = {
+    "PosteriorSampler": "Not if it is trimmed as stated in the paper; trimmed further, it is.",
+    "HellingerLocal": "Not on the sensitivity of one table, but on a smooth bound of it.",
+    "PrintedMap": "No, but by the probability of a grid cell.",
+}
+"""The answers of the examples, by mechanism; those of other mechanisms are "No."."""
 
 
 @refusals_said_once()
@@ -193,7 +201,8 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    at, answer = lambda epsilon: audited_at(chosen, epsilon), f"{example} No. " if example else ""
+    answer = f"{example} {ANSWERS.get(kind.__name__, 'No.')}" if example else ""
+    at = partial(audited_at, chosen)
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)
 
