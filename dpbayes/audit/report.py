@@ -244,8 +244,8 @@ def rows_texts(network: Network, *values: AnyArray) -> tuple[str, ...]:
 
 
 def counts_text(counts: ArrayLike) -> str:
-    """Return the counts of a table."""
-    return ", ".join(f"{int(c):,}" for c in np.asarray(counts).tolist())
+    """Return the counts of a table: "(3 | 1,997)"."""
+    return f"({' | '.join(f'{int(c):,}' for c in np.asarray(counts).tolist())})"
 
 
 def range_only_curve(grid: FloatArray, *, width: float, most: float) -> DeltaCurve:

@@ -71,8 +71,8 @@ class HellingerInputs:
 
     @property
     def curves(self) -> dict[Look, FloatArray]:
-        """The errors at every third stop, of the mechanisms with a guarantee."""
-        return {method.look: errors[0, ::3] for method, errors in self.along_epsilon.items() if method in RANKED}
+        """The errors at every stop, of the mechanisms with a guarantee."""
+        return {method.look: errors[0] for method, errors in self.along_epsilon.items() if method in RANKED}
 
 
 ERRORS = Panel(
@@ -107,7 +107,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     medians = {method: float(values[MEDIAN]) for method, values in quantiles.items()}
     figures = {
         "errors": error_box_figure({method.look: values for method, values in quantiles.items()}),
-        "epsilon": die_errors_figure(np.array(STOPS[::3]), inputs.curves, marked=epsilon),
+        "epsilon": die_errors_figure(np.array(STOPS), inputs.curves, marked=epsilon),
     }
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {

@@ -88,7 +88,7 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
         **{"hoverinfo": "skip", "showlegend": False},
     }
     x = titled(title, range=[0, 1.5 * max(means)], nticks=4)
-    return figure_of([*dots, written], x=x, y=names_axis(autorange="reversed"), height=360)
+    return figure_of([*dots, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
 
 
 def _marked(curve: Curve) -> Trace:

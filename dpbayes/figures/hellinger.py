@@ -66,5 +66,5 @@ def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, 
 
 def _curve(look: Look, places: FloatArray, median: FloatArray) -> Trace:
     """Return the median of one mechanism where it is known."""
-    finite, marker = np.isfinite(median), {"symbol": look.symbol, "size": 7}
+    finite, marker = np.isfinite(median), {"symbol": look.symbol, "size": 5}
     return line_of(look, places[finite], median[finite], mode="lines+markers", marker=marker)

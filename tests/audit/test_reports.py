@@ -130,7 +130,7 @@ def test_local_sensitivity_promises_nothing_and_exceeds_epsilon_at_a_small_prior
     report = audit(HellingerLocal(die=coin(200, 0.1), epsilon=1.0), n=200, epsilons=[1.0])
     assert report.exact == pytest.approx(1.02103, abs=1e-5)
     assert report.curve.deltas[0] == pytest.approx(4.55e-4, abs=1e-6)
-    assert {report.worst.first, report.worst.second} == {"2, 198", "1, 199"}
+    assert {report.worst.first, report.worst.second} == {"(2 | 198)", "(1 | 199)"}
     assert report.verdict is AuditVerdict.NO_PROMISE
     assert audit(HellingerLocal(die=coin(200), epsilon=1.0), n=200, epsilons=[1.0]).exact == pytest.approx(
         0.8568, abs=1e-4

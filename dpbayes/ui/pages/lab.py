@@ -358,8 +358,8 @@ EXPERIMENTS = {
         ("regression.noise_variance", "regression.train_share", "regression.repeats"),
     ),
     Experiment.SAMPLING: Shown(
-        "A sample of the posterior can be private if the posterior is trimmed first. Look how narrow the allowed "
-        "region is at a small ε, and how far the exact posterior lies from it.",
+        "How far must a posterior be trimmed before one sample of it is private? Look how narrow the allowed region is "
+        "at a small ε, and how far the exact posterior lies from it.",
         _sampling_controls,
         _sampling_board,
         "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. Zhang et al. 2016, "
@@ -368,8 +368,8 @@ EXPERIMENTS = {
         (PosteriorSampler,),
     ),
     Experiment.GAME: Shown(
-        "How many answers reveal which of two tables is used? Each answer is private, but many together are not: "
-        "look where the attacker wins nearly every game.",
+        "How many private answers reveal which of two tables is used? Each answer hides it, many together do not. "
+        "Look where the attacker wins nearly every game.",
         lambda _: _offered("sampling", "answer_epsilon", "columns", "records"),
         _game_board,
         "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
@@ -377,8 +377,8 @@ EXPERIMENTS = {
         ("sampling.share", "sampling.concentration", "calibration"),
     ),
     Experiment.DIE: Shown(
-        "Which mechanism releases the posterior of one die best? Look how near each box is to 0: there, a release "
-        "is the exact posterior.",
+        "For experts: which mechanism releases the posterior of one die, or of a coin (2 sides), best? Look how near "
+        "each box is to a Hellinger distance of 0: there, a release is the exact posterior.",
         _die_controls,
         _die_board,
         "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
@@ -388,7 +388,7 @@ EXPERIMENTS = {
     ),
     Experiment.COMPARISON: Shown(
         "Which mechanism has the least error on my table? Look which line is lowest at your ε. Mechanisms with "
-        "δ > 0 give the weaker guarantee (ε, δ).",
+        "δ > 0 give a weaker guarantee: a probability may exceed exp(ε) times its former one by δ.",
         lambda _: _offered("release", "reading"),
         _comparison_board,
         "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "

@@ -139,11 +139,11 @@ class ProofsOptions:
 
 
 class Experiment(enum.Enum):
-    """The experiments of the page."""
+    """The experiments of the page, those with fewer prerequisites first."""
 
     ACCURACY = "Accuracy"
-    COMPARISON = "Mechanisms compared"
     GAME = "Query game"
+    COMPARISON = "Mechanisms compared"
     SAMPLING = "Posterior sampling"
     REGRESSION = "Regression"
     DIE = "A die"
