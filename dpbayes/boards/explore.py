@@ -240,13 +240,13 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Pictures | str) -> tu
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     picture = _picture(inputs, read, (low, high))
     error = float(np.abs(read.means - exact).mean())
+    most = ceiling(SUSPICION, mechanism.certified)
     if is_alone := isinstance(beside, str):
-        person = belief_figure(SUSPICION, ceiling(SUSPICION, mechanism.certified))
-        figures, captions, others = {"person": person}, {"person": beside}, dict[str, float]()
+        figures, captions, others = {"person": belief_figure(SUSPICION, most)}, {"person": beside}, dict[str, float]()
     else:
         figures, captions, others = beside.at(epsilon)
     numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
-    numbers["factor"] = math.exp(mechanism.certified.epsilon)
+    numbers |= {"factor": math.exp(mechanism.certified.epsilon), "belief": 100 * most}
     headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 

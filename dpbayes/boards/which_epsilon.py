@@ -149,7 +149,7 @@ def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> st
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
     if least.epsilon <= errors.epsilons[0]:
         return f"Every ε from {numeral(least.epsilon)} on keeps 95 of 100 answers {within}."
-    return f"ε = {numeral(_rounded_up(least.epsilon))} keeps 95 of 100 answers {within}."
+    return f"An ε of about {numeral(_rounded_up(least.epsilon))} keeps 95 of 100 answers {within}."
 
 
 def _rounded_up(epsilon: float) -> float:

@@ -23,8 +23,11 @@ Span = tuple[float, float]
 
 WHOLE: Span = (0.0, 1.0)
 
-WIDEST, ROUGH, FINE = 0.7, (0.1, 0.2), 10.0
+WIDEST, ROUGH, FINE = 0.7, (0.1, 0.2, 0.3), 10.0
 """The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
+
+HALVES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
+"""Halves of the widths that are shown, few so that similar mechanisms have the same."""
 
 DRAWN_POINTS = 512
 """Points of the noise-aware posterior of a row whose density is drawn."""
@@ -66,7 +69,7 @@ def points_of(span: Span) -> FloatArray:
 
 
 def span_of(release_at: Callable[[float], Release[Outcome]], question: Question) -> Span:
-    """Return the part of the axis that shows the answers of most releases from epsilon 0.1 or 0.2 on, if it is small.
+    """Return the part of the axis that shows the answers of most releases from epsilon 0.1, 0.2 or 0.3 on, if small.
 
     Around the answer of a release with little noise, it is as wide as the credible interval of one with much noise. It
     follows from these releases alone, read with their noise in mind, and is the same at every epsilon.
@@ -78,9 +81,10 @@ def span_of(release_at: Callable[[float], Release[Outcome]], question: Question)
     middle = float(answers_of(release_at(FINE), question, is_noise_aware=True).means[0])
     for epsilon in ROUGH:
         interval = answers_of(release_at(epsilon), question, is_noise_aware=True).interval
-        half = float(np.ptp(interval)) / 2 if interval else 1.0
+        wide = float(np.ptp(interval)) / 2 if interval else 1.0
+        half = next((half for half in HALVES if half >= wide), 1.0)
         low, high = max(0.0, middle - half), min(1.0, middle + half)
-        if 0 < high - low <= WIDEST:
+        if high - low <= WIDEST:
             places = 1 - math.floor(math.log10(high - low))
             step = 5 * 10.0**-places
             return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)

@@ -85,6 +85,7 @@ def test_a_narrow_answer_is_enlarged_alike_in_both_seats():
     axis = layout_of(explore_table(inputs), "0.01")["xaxis"]
     assert axis["range"] == [low, high]
     assert f"enlarged: {low:g} to {high:g}" in axis["title"]["text"]
+    assert INPUTS.span == replace(INPUTS, mechanism_at=fourier_at).span != (0.0, 1.0)
 
 
 def test_answers_outside_of_what_is_shown_are_counted():
