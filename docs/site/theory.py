@@ -88,9 +88,10 @@ def _counterexample(example: Counterexample) -> str:
     setting = example.setting.rstrip(".")
     stated = f"the paper states {_number(example.printed)}"
     proved = None if math.isnan(example.certified) else f"the proved bound is {_number(example.certified)}"
+    least = "at least " if example.is_lower_limit else ""
     compared = f", and {stated}" if proved is None else f", {stated}, and {proved}"
     return (
-        f"- Counterexample: {_plain(setting)}. The true value is {_number(example.truth)}{compared} "
+        f"- Counterexample: {_plain(setting)}. The true value is {least}{_number(example.truth)}{compared} "
         f"({_plain(example.unit)})."
     )
 

@@ -105,7 +105,7 @@ def audit_view(
         if panels:
             frame = _audit_frame(audited, report_of(audited))
             return (replace(frame, headline=answer, notes=(frame.headline, *frame.notes)) if answer else frame,)
-        return (Frame(f"{_begun(audited.name)}: the worst-case privacy loss is not known.", {}, (_sources(audited),)),)
+        return (Frame(f"The worst-case privacy loss of {audited.name} is not known.", {}, (_sources(audited),)),)
 
     return View(board, frames_at)
 
@@ -146,11 +146,10 @@ def _factor(loss: float) -> str:
 def _sources(audited: Audited) -> str:
     """State where the guarantee is stated and where it is proved."""
     claim, proved = audited.claimed, audited.certified
-    numbers = [f" (with {guarantee})" if str(claim) != str(proved) else "" for guarantee in (claim, proved)]
-    pairs = zip(("Stated", "Proved"), numbers, (claim, proved), strict=True)
-    texts = [f"{name}{number} in {one.reference.cited}." for name, number, one in pairs if one.is_private]
-    if claim == proved and len(texts) == 2:
+    if claim == proved and claim.is_private:
         return f"Stated and proved in {claim.reference.cited}."
+    pairs = (("Stated", claim), ("Proved", proved))
+    texts = [f"{name} (with {one}) in {one.reference.cited}." for name, one in pairs if one.is_private]
     return " ".join(texts) or "No guarantee is stated or proved."
 
 
@@ -237,7 +236,7 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
     Returns:
         One sentence.
     """
-    name, claim, proved = _begun(audited.name), report.claimed, report.certified
+    name, claim, proved = f"{audited.name[0].upper()}{audited.name[1:]}", report.claimed, report.certified
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
             epsilon = numeral(audited.promised.epsilon, 6)
@@ -255,10 +254,6 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
         case AuditVerdict.HOLDS:
             return f"{name}: the stated {claim} holds."
     return f"{name}: the stated {claim} is neither proved nor refuted."
-
-
-def _begun(name: str) -> str:
-    return name[0].upper() + name[1:]
 
 
 LOSSES = Panel(

@@ -259,10 +259,10 @@ def finding(here: Evaluation) -> str:
             return f"{start} {general}, {joint} says nothing here: {says}."
         case Decision.UNCERTIFIED:
             return f"{start} {general}: it states {_amount(here, printed)}; no bound is proved here."
-        case Decision.UNPROVED if here.claim.verdict is Verdict.FALSE and (examples := counterexamples_of(here.claim)):
-            return claim_verdict(here.claim, examples[0])
         case Decision.UNPROVED:
-            return f"{start} {general}: it states {_amount(here, printed)}, but only {proved} is proved."
+            is_refuted = here.claim.verdict is Verdict.FALSE and counterexamples_of(here.claim)
+            more = "; a counterexample is below" if is_refuted else ""
+            return f"{start} {general}: it states {_amount(here, printed)}, but only {proved} is proved{more}."
     if here.exhibit.says is BoundKind.QUANTILE and judgement.is_exceeded:
         share = percent_or_power(float(here.measured.exceeded[0]))
         allowed = percent_or_power(here.at.knobs.delta)
@@ -380,5 +380,8 @@ def failure_text(example: Counterexample) -> str:
     truth, printed = shown_as(example.truth, digits), shown_as(example.printed, digits)
     proved = "no bound" if math.isnan(example.certified) else shown_as(example.certified)
     setting, unit = (text[0].upper() + text[1:].rstrip(".") for text in (example.setting, example.unit))
-    text = f"{setting}. {unit}: the true value is **{truth}**, the paper states {printed}, and {proved} is proved."
+    least = "at least " if example.is_lower_limit else ""
+    text = (
+        f"{setting}. {unit}: the true value is {least}**{truth}**, the paper states {printed}, and {proved} is proved."
+    )
     return text.replace("$", "\\$").replace("~", "\\~")

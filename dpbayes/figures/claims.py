@@ -73,6 +73,9 @@ def bound_figure(
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else _log(x_title, range=span, **_steps(span))
     low, high = _span(curves)
     up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
+    wrong = curves.printed[curves.violated]
+    if y_title.startswith("probability") and 0.1 < min(wrong, default=0) < 1:  # decades would hide the difference
+        up = titled(y_title, range=[0, 1.03], automargin=True)
     return figure_of(traces, x=across, y=up, height=460)
 
 

@@ -131,7 +131,7 @@ def test_a_mechanism_without_an_audit_is_said_to_have_none() -> None:
         pass
 
     (frame,) = network_view(Odd).frames_at("1")
-    assert frame.headline.endswith("the worst-case privacy loss is not known.")
+    assert frame.headline.endswith(" is not known.")
     assert not frame.figures
 
 

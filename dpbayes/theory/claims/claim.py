@@ -110,7 +110,7 @@ def joined(parts: Sequence[Bound]) -> Bound:
 class Counterexample:
     """One setting, its true value, the `printed` bound below this value, and the `certified` bound (NaN if none).
 
-    All three are in `unit`. `setting` is a sentence.
+    All three are in `unit`. `setting` is a sentence. `is_lower_limit`: the true value is at least `truth`.
     """
 
     claim: Claim
@@ -119,6 +119,7 @@ class Counterexample:
     printed: float
     certified: float
     unit: str
+    is_lower_limit: bool = False
 
     @classmethod
     def of(cls, bound: Bound, setting: str, *, truth: float) -> "Counterexample":

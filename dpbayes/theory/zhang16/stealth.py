@@ -185,12 +185,12 @@ def counterexample_corollary_3(t: float = 0.1, *, draws: int = 40_000) -> Counte
     negative = int(np.count_nonzero(cells.min(axis=-1) < -2 * t * len(network.closure)))
     return Counterexample(
         COROLLARY_3,
-        f"The complete graph of four nodes, no records, t = {t:g}; the true value is at least this lower "
-        f"confidence limit (error probability one in a billion) of {draws:,} simulated releases",
+        f"The complete graph of four nodes, no records, t = {t:g}; {draws:,} simulated releases, confidence 1 − 10⁻⁹",
         truth=float(special.betaincinv(negative, draws - negative + 1, 1e-9)),
         printed=math.exp(-t),
         certified=float(negative_table_probability(network, noise=printed_noise(network), t=t)),
         unit="probability of a negative cell",
+        is_lower_limit=True,
     )
 
 

@@ -55,6 +55,15 @@ COUNTED = {
 }
 """What the marks mean, behind the number of such claims."""
 
+WHY = {
+    "COROLLARY_1": "Why it matters: this is the noise that a Laplace release adds, so ε can be believed.",
+    "REFINED": "Why it matters: a release is less accurate at a given ε than this claim promises.",
+    "COROLLARY_3": "Why it matters: a Fourier release needs more added records than stated, or has negative counts.",
+    "APPENDIX_C2": "Why it matters: a sample trimmed as stated reveals more about a person than ε allows.",
+    "COROLLARY_4": "Why it matters: an estimate scored by its density reveals more about a person than ε allows.",
+}
+"""What the claims to start with mean for a release, by bound."""
+
 WORDS = (
     "Others: true but vacuous (○), undecided (?) and definitions (=). Vacuous: the bound is so large that it excludes "
     "nothing. Assumption 1: the log-likelihood changes by at most L for each unit of the distance ρ between two "
@@ -82,6 +91,8 @@ def claims_part(chosen: Chosen) -> None:
         verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
             st.markdown(f"**{claim.title}.** {verdict} &nbsp;:gray[{claim_place(shown)}]")
+            if bound is not None and bound.name in WHY:
+                st.caption(WHY[bound.name])
             if chosen is not own:
                 st.caption("Most claims are about binary nodes. Your network has others, so this is the Asia network.")
         with sentence_instead():
@@ -289,7 +300,6 @@ def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> Non
     claim = claim_of(shown)
     st.latex(claim.formula)
     if drawn is not None:
-        st.markdown("**At this setting**")
         with sentence_instead():
             _filled_in(chosen, drawn)
     source(claim.reference)
@@ -302,7 +312,7 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
     subject, at = inputs.point(value_of(chosen, inputs))
     inputs.exhibit.limit(subject, at)
     evaluated = inputs.exhibit.bound(subject, at)
-    st.markdown(inputs.exhibit.formula(subject, at, evaluated))
+    st.markdown(f"**At this setting**\n{inputs.exhibit.formula(subject, at, evaluated)}")
     for condition in evaluated.assumptions:
         assumption(condition.text, holds=condition.holds)
     if not evaluated.applies:

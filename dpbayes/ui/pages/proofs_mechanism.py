@@ -59,11 +59,11 @@ EXAMPLES: dict[str, dict[str, object]] = {
 """Settings at which a claim, or a hope, is refuted, by the question that they answer."""
 
 ANSWERS = {
-    "PosteriorSampler": "Not if it is trimmed as stated in the paper; trimmed further, it is.",
-    "HellingerLocal": "Not on the sensitivity of one table, but on a smooth bound of it.",
-    "PrintedMap": "No, but by the probability of a grid cell.",
+    "Is a sample of a trimmed posterior private?": "Not if trimmed as the paper states; trimmed further, it is.",
+    "May the noise depend on the data?": "Not on the sensitivity of one table, but on a smooth bound of it.",
+    "May an estimate be scored by its density?": "No, but by the probability of a grid cell.",
 }
-"""The answers of the examples, by mechanism; those of other mechanisms are "No."."""
+"""The answers of the examples; those of others are "No."."""
 
 
 @refusals_said_once()
@@ -201,7 +201,7 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    answer = f"{example} {ANSWERS.get(kind.__name__, 'No.')}" if example else ""
+    answer = f"{example} {ANSWERS.get(example, 'No.')}" if example else ""
     at = partial(audited_at, chosen)
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)

@@ -205,7 +205,7 @@ REFINED = Claim(
     "The mean KL divergence falls exponentially in ε",
     r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
     Verdict.FALSE,
-    "For small noise the mean is about b² {ψ₁(a) + ψ₁(b) - 2ψ₁(a+b)}, which falls as a power of ε only.",
+    "For small noise the mean falls only as a power of ε, in proportion to the square b² of the scale of the noise.",
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
