@@ -1,4 +1,4 @@
-"""Adaptive releases of made-up networks on which no setting was chosen: `python -m benchmarks.made_up`.
+"""Adaptive releases of made-up networks: `python -m benchmarks.made_up`.
 
 Two measurements at delta = 1e-5, with all seeds in `made_up.jsonl`, a setting or a target per line:
 

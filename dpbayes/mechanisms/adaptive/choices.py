@@ -37,7 +37,7 @@ _FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 25, 1.0, -3.0
 In the forest, c is 1 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a table in
 vain rather than none."""
 
-HOPELESS, _MANY = 1.0, 60
+HOPELESS, _MANY = 1.0, 80
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
 each other in n records. In the forest, the multiple falls with more columns than so many, of which a pair is a smaller
 part."""
