@@ -92,6 +92,13 @@ class Noise(enum.Enum):
         return f" ${self.symbol}(b)$ is the integer law $P[k] \\propto e^{{-|k|/b}}$."
 
 
+class TableNoise(enum.Enum):
+    """The noise of the tables of an adaptive release: Gaussian noise at a delta, or Laplace noise without one."""
+
+    GAUSSIAN = "gaussian"
+    LAPLACE = "laplace"
+
+
 CALIBRATION = Choice(
     Calibration, title="guarantee", description=terms.SENSITIVITY, labels=("proved", "as stated in the paper")
 )
@@ -102,4 +109,11 @@ NOISE = Choice(
     description="The papers add real numbers. In floating-point arithmetic, their last digits can reveal the counts. "
     "A real release adds integers. Integer Laplace noise of the same scale has the same epsilon, and "
     "integer Gaussian noise has the same rho.",
+)
+
+TABLE_NOISE = Choice(
+    TableNoise,
+    title="noise of the tables",
+    description="Laplace noise has δ = 0, and larger errors.",
+    labels=("Gaussian", "Laplace (δ = 0)"),
 )

@@ -4,7 +4,6 @@ The other mechanisms release the counts of a given network. This one reads the r
 network therefore do not apply to it: it is listed in `OF_RECORDS` and not in `MECHANISMS`.
 """
 
-import enum
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from dpbayes.base.looks import OLIVE
-from dpbayes.base.parameters import Choice
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray, IntArray
@@ -24,7 +22,7 @@ from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import drawn_release, guarantee_of
 from dpbayes.mechanisms.base import OfCounts, Prior
-from dpbayes.mechanisms.parameters import DELTA, EPSILON
+from dpbayes.mechanisms.parameters import DELTA, EPSILON, TABLE_NOISE, TableNoise
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network
 from dpbayes.model.query import joint_probabilities, query
@@ -65,21 +63,6 @@ class ReleasedModels:
     def query(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """Return P(target | evidence) under every released model, exactly: (R, r). Errors: those of `query`."""
         return np.stack([query(network, cpts, target, evidence) for network, cpts in self.models])
-
-
-class TableNoise(enum.Enum):
-    """The noise of the tables of an adaptive release: Gaussian noise at a delta, or Laplace noise without one."""
-
-    GAUSSIAN = "gaussian"
-    LAPLACE = "laplace"
-
-
-TABLE_NOISE = Choice(
-    TableNoise,
-    title="noise of the tables",
-    description="Laplace noise has δ = 0, and larger errors.",
-    labels=("Gaussian", "Laplace (δ = 0)"),
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,9 +17,8 @@ from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, listed, many, numeral, typed
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
-from dpbayes.mechanisms.adaptive.mechanism import TableNoise
 from dpbayes.mechanisms.adaptive.plan import plan_for
-from dpbayes.mechanisms.parameters import Calibration
+from dpbayes.mechanisms.parameters import Calibration, TableNoise
 from dpbayes.posteriors.prior_rules import decimals_of, rule_for
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal

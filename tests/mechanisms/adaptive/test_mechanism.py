@@ -7,7 +7,8 @@ import dpbayes as dp
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, AdaptiveTables, reads_records
-from dpbayes.mechanisms.adaptive.mechanism import TableNoise, conditionals
+from dpbayes.mechanisms.adaptive.mechanism import conditionals
+from dpbayes.mechanisms.parameters import TableNoise
 from dpbayes.mechanisms.release import ReleasedPosterior, SampledCpts
 from dpbayes.model.network import Network
 
