@@ -45,6 +45,7 @@ class Chart {
       width: this.size.width,
       height,
       showlegend: !isNamed,
+      minreducedheight: 20, // a low chart still has room for its numbers above the title
       dragmode: false, // a finger scrolls the page
       margin: isNamed ? { ...margin, t: 10, b: xaxis?.title ? 3.2 * this.letters : 22, l: Math.min(margin.l, NUMBERS) } : margin,
       yaxis: isNamed ? { ...yaxis, title: undefined } : yaxis,
