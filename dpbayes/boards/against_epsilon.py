@@ -120,7 +120,8 @@ class Pictures:
         value = _log_at(chosen.epsilons, mean, epsilon)
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
         figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
-        figure = directly_named(figure, PROVED.name, "proved, if naive", 0.04, "top right")
+        free = 0.04 if len(self.bounds) > 1 else 2.0
+        figure = directly_named(figure, PROVED.name, "proved, if naive", free, "top right")
         figure = directly_named(figure, STATED.name, STATED.name, GRID[-1], "top left")
         return figure, self._divergence_text(value, most, epsilon), value
 

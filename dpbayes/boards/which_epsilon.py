@@ -13,8 +13,7 @@ from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.errors import NEARLY_ALL, NeededEpsilon, error_figure
-from dpbayes.figures.style import directly_named
+from dpbayes.figures.errors import NeededEpsilon, error_figure
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 
@@ -39,9 +38,6 @@ TOLERANCE = Parameter(
 
 PRIOR_ANSWERS = "The error first rises: at the smallest ε only the prior answers, which happens to be near the answer."
 """What an error that rises before it falls means."""
-
-ONLY_PRIOR = "◂ only the prior answers"
-"""What stands in the picture of such an error."""
 
 RISE = 1.2
 """How many times the first error the largest one is, if this is explained."""
@@ -130,9 +126,7 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    if has_risen := bool(most.max() > RISE * most[0]):
-        top = float(errors.epsilons[most.argmax()])
-        figure = directly_named(figure, NEARLY_ALL, ONLY_PRIOR, top, "top left", is_listed=True)
+    has_risen = bool(most.max() > RISE * most[0])
     numbers, note = dict[str, float](), _about(inputs)
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)

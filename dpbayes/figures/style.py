@@ -176,7 +176,7 @@ def value_mark(x: float, y: float, text: str, colour: str, *, side: str = "botto
     return {"type": "scatter", "x": [x], "y": [y], "text": [text], "hoverinfo": "skip", "showlegend": False} | dot
 
 
-def directly_named(figure: Figure, name: str, text: str, x: float, side: str, *, is_listed: bool = False) -> Figure:
+def directly_named(figure: Figure, name: str, text: str, x: float, side: str) -> Figure:
     """Name a curve by a text beside its point next to `x`, in place of an entry of the legend.
 
     Args:
@@ -185,7 +185,6 @@ def directly_named(figure: Figure, name: str, text: str, x: float, side: str, *,
         text: The text.
         x: Where the text is.
         side: On which side of the point, by Plotly's names.
-        is_listed: Whether the curve keeps its entry of the legend.
     """
     curve = next((trace for trace in figure.data if trace.get("name") == name and len(trace["x"])), None)
     if curve is None:
@@ -193,7 +192,7 @@ def directly_named(figure: Figure, name: str, text: str, x: float, side: str, *,
     place = int(np.abs(np.log(np.asarray(curve["x"]) / x)).argmin())
     at = {"x": [curve["x"][place]], "y": [curve["y"][place]], "text": [text], "textposition": side}
     label = {"type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False} | at
-    others = [trace | {"showlegend": is_listed} if trace is curve else trace for trace in figure.data]
+    others = [trace | {"showlegend": False} if trace is curve else trace for trace in figure.data]
     return replace(figure, data=(*others, label))
 
 
