@@ -57,8 +57,7 @@ def test_what_is_at_most_so_much_is_never_rounded_down(number: float, most: int)
 def test_at_most_nothing_and_at_most_anything() -> None:
     assert (numeral_above(0.0), numeral_above(math.inf), numeral_above(-0.0)) == ("0", "∞", "0")
     assert (numeral_above(0.12341, 4), numeral_above(0.1234, 4)) == ("0.1235", "0.1234")
-    factors = [numeral_above(math.exp(loss)) for loss in (0.001, 0.01, 0.1, 1, 10)]
-    assert factors == ["1.0011", "1.011", "1.11", "2.72", "22,027"]
+    assert [numeral_above(math.exp(loss)) for loss in (0.001, 0.01, 1, 10)] == ["1.0011", "1.011", "2.72", "22,027"]
 
 
 @given(st.floats(0, 1))
