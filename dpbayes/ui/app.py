@@ -10,7 +10,7 @@ from dpbayes.base.text import escaped
 from dpbayes.ui.pages.stories.banner import banner, nothing
 from dpbayes.ui.pages.stories.opened import story_page, turned
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import change, current, link_problems, show_place
+from dpbayes.ui.session.current import change, current, end_first_run, link_problems, show_place
 from dpbayes.ui.session.drawings import remember
 from dpbayes.ui.session.link import left_out, query_of
 from dpbayes.ui.session.roles import Act, person
@@ -81,6 +81,7 @@ def _shown() -> None:
         page.run()
     compare_guess()
     write_link()
+    end_first_run()
 
 
 # The bar of all pages: title, seat where a page offers it, and the link to share

@@ -175,3 +175,11 @@ def test_back_takes_back_what_was_drawn_as_undo_does_and_undo_goes_on_from_there
         screen.button("Redo").click()
         expect(screen.arrow("asia", end)).to_be_visible()
         screen.settle()
+
+
+def test_a_control_that_two_pages_share_keeps_its_value_from_page_to_page(visit) -> None:
+    screen = visit("explore?mechanism=GaussianUpdates&delta=0.001")
+    for page in ("Proofs", "Explore", "Proofs"):
+        screen.go(page)
+        expect(screen.main.get_by_label("Delta as a number")).to_have_value("0.001")
+        screen.settle()

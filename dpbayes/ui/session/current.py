@@ -47,14 +47,25 @@ def follow_address(query: Mapping[str, str]) -> None:
         st.session_state["link.problems"] = linked, problems
 
 
-_PLACE = "place"
+_PLACE, _IS_NEW = "place", "place.is_new"
 
 
 def show_place(place: str) -> None:
     """Remember the shown page. When a step opens a page, the address is for a moment that of the former page."""
-    if place != shown_place():
+    st.session_state[_IS_NEW] = place != shown_place()
+    if is_new_page():
         forget_fragments()
     st.session_state[_PLACE] = place
+
+
+def is_new_page() -> bool:
+    """Whether this is the first run of a page: its controls, also those of the former page, are built anew."""
+    return bool(st.session_state.get(_IS_NEW))
+
+
+def end_first_run() -> None:
+    """Note that the page is shown: from now on, its controls keep what the person enters."""
+    st.session_state[_IS_NEW] = False
 
 
 def shown_place() -> str:

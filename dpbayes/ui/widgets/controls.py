@@ -15,7 +15,7 @@ from dpbayes.base.parameters import Choice, Parameter
 from dpbayes.base.text import escaped, letters, typed
 from dpbayes.base.validation import InputError
 from dpbayes.posteriors.prior_rules import PriorKind, PriorRule, rule_for
-from dpbayes.ui.session.current import change, current, set_parameter
+from dpbayes.ui.session.current import change, current, is_new_page, set_parameter
 from dpbayes.ui.session.link import READERS, read_parameter
 from dpbayes.ui.session.settings import PARAMETERS, parameter_title
 
@@ -37,9 +37,10 @@ _POWER, _RAISED = re.compile(r"^10\^?(?=-)"), str.maketrans("⁻⁰¹²³⁴⁵�
 def mirror(key: str, value: object) -> None:
     """Let the widget with this key show `value`, also instead of a refused text.
 
-    A widget that already shows the value is not set, because this would move it under the hand.
+    A widget that already shows the value is not set, because this would move it under the hand. On a new page no widget
+    shows a value, also where the former page had one with this key.
     """
-    if key not in st.session_state or st.session_state[key] != value:
+    if is_new_page() or key not in st.session_state or st.session_state[key] != value:
         st.session_state[key] = value
 
 
