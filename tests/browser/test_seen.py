@@ -29,7 +29,6 @@ SHARED_NAMES = {
     ":is([data-testid=stSelectbox], [data-testid=stMultiSelect]) button[aria-haspopup=listbox][tabindex='-1']": (
         "Streamlit calls the arrow of every list “Open”; the keyboard and a screen reader use the list itself"
     ),
-    "button[data-testid=stBaseButton-elementToolbar]": "Streamlit names the tools of every table alike",
 }
 """Buttons of Streamlit's own whose names no option changes, by selector, with the reason."""
 

@@ -131,7 +131,7 @@ def test_a_room_sees_the_sentence_and_the_board_and_keys_turn_the_steps(visit, s
     expect(banner(screen)).to_contain_text(steps[1].say)
     body.press("Escape")
     expect(screen.page).not_to_have_url(re.compile("present"))
-    expect(screen.page.locator(".st-key-bar")).to_be_visible()
+    expect(screen.page.locator(".stAppHeader a").first).to_be_visible()
 
 
 def test_the_theme_is_switched_in_a_presentation_and_the_step_stays(visit) -> None:
