@@ -71,8 +71,8 @@ def open_dataset(path: Path, dataset: str, budget: Amount, *, reason: str) -> Ev
         if name in books.accounts:
             account = books.accounts[name]
             raise LedgerError(
-                f"The dataset {brief(name)} is already open, with a budget of {_with_symbol(account.total)}. Use it, "
-                f"or raise it, for example: {_raising(path, account, 2 * account.budget)}."
+                f"The dataset {brief(name)} is already open, with a budget of {_with_symbol(account.total)}. Pass "
+                f"ledger={brief(path.name)} to use it, or raise it: {_raising(path, account, 2 * account.budget)}."
             )
         return rows.add(books, EventKind.OPENED, dataset=name, amount=amount, reason=reason)
 
