@@ -41,8 +41,8 @@ class Own(One):
     prior = ASIA
 
 
-def audited(second):
-    return dp.audit_by_draws(LAPLACE, first=DATA, second=second, rng=1)
+def audited(second, mechanism=LAPLACE):
+    return dp.audit_by_draws(mechanism, first=DATA, second=second, rng=1)
 
 
 def least(kind, n):
@@ -148,6 +148,11 @@ MISTAKES = {
     "too few codes": (lambda: DATA.replace(0, [9, 9]), "[9, 9]", "table.codes[1]"),
     "a ledger in no folder": (lambda: dp.open_ledger("no/x", epsilon=1, reason="x"), "no/x", "Make the folder"),
     "a frame is audited": (lambda: audited(FRAME), "data", "from_frame"),
+    "tables without a prior": (
+        lambda: audited(DATA.replace(0, DATA.codes[-1]), One()),
+        "no prior",
+        "dp.count(network, table)",
+    ),
     "a network as an own prior": (lambda: dp.audit_by_draws(Own(), first=1, second=2, rng=1), "Network", "capped("),
     "an own class": (lambda: least(One, n=1), "One", "MECH"),
     "a negative number of samples": (lambda: POSTERIOR.sample(1, -1), "size", "-1"),

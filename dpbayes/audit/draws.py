@@ -169,6 +169,8 @@ def _statistic(mechanism: Any, data: Any) -> Any:
         raise InputError("The prior of an own mechanism is no Network: write prior=dp.Dirichlets.capped(network).")
     if hasattr(data, "iloc") or hasattr(data, "lazy"):
         raise InputError("first and second must be tables, not data frames: dp.Table.from_frame(frame, declarations).")
+    if prior is None and isinstance(data, Dataset):
+        raise InputError("mechanism has no prior, for whose network a table is counted. Pass dp.count(network, table).")
     network = getattr(prior, "network", None)
     return count(network, data) if isinstance(data, Dataset) and isinstance(network, Network) else data
 
