@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -136,3 +137,14 @@ def test_a_cost_above_zero_is_required_everywhere() -> None:
                     mutant = copy.deepcopy(content)
                     changed(mutant, place, amount)
                     require_an_answer(mutant)
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(kind for kind, own in PLACES.items() if any("prices" in place for place in own))
+)
+def test_prices_that_no_number_of_a_machine_adds_up_to_are_answered(kind: str) -> None:
+    for place in PLACES[kind]:
+        if place[-2:-1] == ("prices",) and place[-1]:
+            mutant = copy.deepcopy(DOCUMENTS[kind])
+            changed(mutant, place, 1 << 59)
+            require_an_answer(mutant)
