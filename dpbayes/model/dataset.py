@@ -313,7 +313,7 @@ def _bit_planes(column: Codes, card: int) -> Words:
 def _count_planes(family: Sequence[Words], room: Words) -> IntArray:
     """Count the records in every combination of states but that of first ones only, first plane set most significant.
 
-    `room` has a row for each combination. Its first is all ones: no bit is asked of a node where its state is any.
+    `room` has a row for each combination. Its first is all ones: no bit is required of a node where its state is any.
     """
     rows = 1
     for planes in reversed(family):
