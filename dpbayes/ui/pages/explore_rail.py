@@ -211,7 +211,7 @@ def _table(chosen: Chosen) -> None:
         st.markdown(f"**Table**{f' · n = {n}' if n else ''}", width="content")
         st.page_link("pages/data.py", label="Change", width="content", help="Choose another table on the Data page.")
     st.caption(escaped(chosen.data_title))
-    if chosen.settings.data == "upload" and chosen.is_curator:
+    if chosen.settings.data == "upload" and chosen.is_curator and chosen.domains:
         st.caption(f"Its {many(len(chosen.graph.names), 'column')} share ε. On *Data*, untick those that nobody needs.")
 
 
