@@ -16,7 +16,7 @@ _LINE = re.compile(rf"({_NAME})(,\s*+{_NAME}|(?:(?:->|→)\s*+{_NAME})*+)(?:#.*)
 _NEXT = re.compile(rf"(?:->|→|,)\s*({_NAME})", re.DOTALL)
 _WHOLE_OR_END = re.compile(r'("(?:[^"\\]|\\.)*+"|#[^\r\n]*+)|;|\r\n?')
 _PLAIN = re.compile(r'(?:(?!->|→)[^\s",#;])+(?: (?:(?!->|→)[^\s",#;])+)*')
-_OTHER_ARROW = re.compile(r"=>|<-|[⇒←]")
+_OTHER_ARROW = re.compile(r"=>|<-|[⇒←]|\s[->]\s")
 
 
 def read_edges(text: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

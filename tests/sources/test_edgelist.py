@@ -50,7 +50,7 @@ def test_round_trip(names: list[str], data: st.DataObject) -> None:
         ("a,b,c", "Line 1"),
         ("a -> -> c", "needs a name on both sides"),
         ("a -> b -> b", 'an arrow from "b" to itself'),
-        ("a ->", "needs a name on both sides"),
+        ("a > b", "another arrow"),
         ("-> b", "needs a name on both sides"),
         ("a -> a", 'an arrow from "a" to itself'),
         ("a -> b\n\na,b", 'Line 3 repeats the arrow from "a" to "b"'),
