@@ -297,6 +297,18 @@ def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppT
     assert len(at.session_state["upload"].dataset.states[0]) == 3
 
 
+def test_a_wrong_value_that_is_typed_back_is_no_error_any_more(at: AppTest) -> None:
+    """The browser drops an edit that is as the table was shown: the edits that it sends are then none."""
+    before = domain_table(at)
+    edit(at, {0: {"values": "sun; snow"}})
+    assert len(refusals(at)) == 1
+    edit(at, {})
+    assert not refusals(at)
+    assert not at.button(key="next").disabled
+    press(at, at.button(key="all.public").label)
+    assert domain_table(at)["values"].tolist() == before["values"].tolist()
+
+
 def test_with_an_error_nothing_leads_on_and_other_pages_state_what_they_use(at: AppTest) -> None:
     edit(at, {0: {"values": "sun; snow", "public": True}, 1: {"public": True}})
     assert "need a correction" in page_headline(at)

@@ -204,11 +204,9 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     with st.container(horizontal=True, vertical_alignment="center"):
         _mark_public(mine, keep, lacking, read)
         _description(mine, keep)
-    if not _edits(mine):  # while there are some, the browser gets the same cells: others would close an open cell
-        lines = [_line(mine, place) for place in range(len(mine.columns))]
-        st.session_state[_SHOWN] = pd.DataFrame.from_records(lines)
+    before = _before_edits(mine)  # the browser always gets the same cells: others would close an open cell
     st.data_editor(
-        st.session_state[_SHOWN],
+        pd.DataFrame.from_records([_line(before, place) for place in range(len(before.columns))]),
         hide_index=True,
         disabled=["column", TYPE],
         column_order=["use", "column", "public", "values", "missing", "meaning", TYPE],
@@ -253,10 +251,7 @@ def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[i
     """Offer to declare all domains public; cut points that were read from the records only where they are shown."""
 
     def offer(label: str, places: Sequence[int], key: str) -> None:
-        columns = list(mine.columns)
-        for place in places:
-            columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
-        st.button(escaped(label), key=key, on_click=lambda: keep(mine.declared(columns)))
+        st.button(escaped(label), key=key, on_click=lambda: _declare_public(mine, keep, places))
 
     if others := [place for place in lacking if place not in read]:
         offer(f"Mark {_names(mine, others)} as public", others, "all.public")
@@ -265,6 +260,17 @@ def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[i
             st.markdown("\n".join(f"- {escaped(mine.columns[k].name)}: {text_of(mine.domain(k))}" for k in careful))
             st.caption("These were read from the records. Type others in the table, unless anyone could name these.")
             offer("They are public knowledge", careful, "cuts.public")
+
+
+def _declare_public(mine: Table, keep: Callable[[Table], None], places: Sequence[int]) -> None:
+    """Declare domains public; the browser keeps its edits, of which one may still be on its way."""
+    columns = list(mine.columns)
+    for place in places:
+        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
+    if any(_edits(mine).get(place, {}).get("public") is False for place in places):
+        keep(mine.declared(columns))  # without the edits, which would untick the columns again
+    else:
+        st.session_state[_SHOWN] = tuple(columns)
 
 
 def _key(mine: DescribedTable) -> str:
@@ -323,13 +329,22 @@ def _typed(mine: Table) -> tuple[Table, InputError | None]:
 
     An invalid line leaves its column unchanged. The browser shows the typed text until another page is opened.
     """
-    edits, columns, refused = _edits(mine), list(mine.columns), None
-    for place, edit in edits.items():
+    before, refused = _before_edits(mine), None
+    columns = list(before.columns)
+    for place, edit in _edits(mine).items():
         try:
-            columns[place] = as_typed(columns[place], mine.domain(place), edit)
+            columns[place] = as_typed(columns[place], before.domain(place), edit)
         except InputError as error:
+            columns[place] = mine.columns[place]
             refused = refused or InputError(f"Row {place + 1}: {error}")
-    return mine.typed(columns) if edits else mine, refused
+    return mine.typed(columns), refused
+
+
+def _before_edits(mine: Table) -> Table:
+    """Return the table as the browser has it without its edits: it drops an edit that is typed back."""
+    if _key(mine) not in st.session_state:
+        st.session_state[_SHOWN] = mine.columns
+    return mine.typed(st.session_state[_SHOWN])
 
 
 def _edits(mine: Table) -> dict[int, dict[str, Any]]:
