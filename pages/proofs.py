@@ -17,6 +17,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         parameter_control("proofs.view", label="collapsed")
     is_mechanism = view is ProofsView.MECHANISM
     with st.container(key="about"):
-        st.caption("Does a mechanism keep the privacy loss that is stated for it?" if is_mechanism else summary())
+        st.caption("How much can one record change what is published, and is it proved?" if is_mechanism else summary())
 (mechanism_part if is_mechanism else claims_part)(chosen)
 next_page("Lab", "pages/lab.py")

@@ -51,7 +51,7 @@ class AdaptiveAudit:
     @property
     def largest(self) -> float:
         """The largest loss of a simulated output. Every output is possible, so a pure epsilon is at least as large."""
-        return float(max(self.first.max(), self.second.max()))
+        return float(max(np.abs(self.first).max(), np.abs(self.second).max()))
 
     def loss_bound(self, *, doubt: float = DOUBT) -> float:
         """Return a lower confidence bound on epsilon at the claimed delta, from the exact losses L of the outputs.

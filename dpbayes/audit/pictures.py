@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.audit.report import Laws, WorstCase
-from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.mechanisms import Noise
 from dpbayes.mechanisms.noise.law import NoiseLaw
@@ -87,7 +86,6 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         second=second,
         x=f"released value − value of the second table, {what}",
         y=kind,
-        caption=f"One changed value: one {kind} is at most exp({numeral(step / scale, 4)}) times the other everywhere.",
         part=step / scale,
     )
 
@@ -102,5 +100,5 @@ def gaussian_numbers(shift: float) -> TwoLaws:
         second=second,
         x="position between the two tables, standard deviations of the noise",
         y="density",
-        caption="The chart combines all released values. Only their position along this line depends on the table.",
+        caption="The picture combines all released values: only their position along this line depends on the table.",
     )

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from dpbayes.audit.adaptive import AdaptiveAudit
-from dpbayes.audit.draws import DOUBT
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict
-from dpbayes.base.text import numeral, power_of_ten
+from dpbayes.base.privacy import Guarantee
+from dpbayes.base.text import numeral, numeral_above, power_of_ten
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import (
@@ -37,41 +37,41 @@ from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
 
 # This mechanism: stated, proved, computed
 
+MOST_POWER = 700.0
+"""The largest privacy loss whose factor is computed; a larger one is given as a power of ten."""
+
 COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
 
-LOSS_IN_WORDS = (
-    "The privacy loss of an output is the logarithm of how many times more likely it is for one table than for another "
-    "that differs in one record. It is in nats, the unit of natural logarithms: a loss of 1 is a factor of 2.7."
+FACTOR_IN_WORDS = (
+    "How many times more likely a release is for one table than for another that differs in one record. The privacy "
+    "loss ε is the natural logarithm of this factor: ε = 1 is a factor of 2.72."
 )
 
 LIMIT = Panel(
     "verdict",
-    "Does the privacy loss stay within the stated ε?",
-    "The privacy loss as stated, as proved, and as computed for the worst pair of tables.",
-    help=f"{LOSS_IN_WORDS} Green is within the stated ε, red is above it. Where the paper states none, it is that of "
-    "the setting.",
+    "How much more likely can one changed record make a release?",
+    "The factor as stated, as proved, and as computed for the worst pair of tables.",
+    large=True,
+    help=f"{FACTOR_IN_WORDS} Green is within the stated factor (the dotted line), red is above it. Where the paper "
+    "states none, it is that of the setting.",
+)
+WORST = Panel(
+    "worst",
+    "How different are the releases of two such tables?",
+    "The releases of the worst pair of neighbouring tables.",
+    help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
+    "They are named below the pictures.",
 )
 CURVE = Panel(
     "curve",
-    "Does a smaller ε hold with a δ above 0?",
+    "Would a smaller factor hold, apart from rare cases?",
     "The privacy curve: delta against epsilon.",
     help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
     "times the probability under the other table, plus δ.",
 )
-WORST = Panel(
-    "worst",
-    "How different are the releases of two tables?",
-    "The releases of the worst pair of neighbouring tables.",
-    large=True,
-    help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
-    "They are named below the pictures.",
-)
 
-DELTA_TEXT = (
-    "δ is the most by which a release’s probability can exceed exp(ε) times its probability for a neighbouring table. "
-    "At δ = 0, ε bounds every release."
-)
+DELTA_TEXT = "A set of releases has at most this factor times its probability for the other table, plus δ."
 
 
 def audit_view(
@@ -97,7 +97,7 @@ def audit_view(
     stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
     slider = replace(SLIDER, stops=stops) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
-    panels = () if entry is None else (WORST, LIMIT, CURVE) if entry.picture else (replace(LIMIT, large=True), CURVE)
+    panels = () if entry is None else (LIMIT, WORST, CURVE) if entry.picture else (LIMIT, CURVE)
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
@@ -112,14 +112,14 @@ def audit_view(
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
     figures = {"verdict": _limit(audited, report), "curve": _curve(report)}
-    computed = f"Computed: the largest loss of all pairs of tables that differ in one record, {audited.where}."
-    captions = {"verdict": computed, "curve": DELTA_TEXT}
+    computed = f"Computed: the largest factor of all pairs of tables that differ in one record, {audited.where}."
+    captions = {"verdict": f"{computed}{_at_zero(report)} {_sources(audited)}", "curve": DELTA_TEXT}
     if audited.entry.picture is not None:
         figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
         figures |= {"worst": figure} if figure else {}
-    numbers = {"exact loss": report.at_least} if math.isfinite(report.at_least) else {}
-    notes = (audit_verdict(audited, report), f"{_sources(audited)}{_at_zero(report)}")
-    return Frame(_in_plain_words(audited, report), figures, notes, captions, numbers)
+    shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
+    numbers = {"factor": math.exp(shown)} if shown < MOST_POWER else {}
+    return Frame(_in_plain_words(audited, report), figures, (audit_verdict(audited, report),), captions, numbers)
 
 
 def _in_plain_words(audited: Audited, report: AuditReport) -> str:
@@ -128,42 +128,57 @@ def _in_plain_words(audited: Audited, report: AuditReport) -> str:
     said, epsilon = "the proved" if claim is report.certified else "the stated", claim.epsilon
     if not claim.is_private:
         said, epsilon = "the chosen", audited.promised.epsilon
-    least, most, allowed = (_factor(x) for x in (report.needed_at_least, report.needed, epsilon))
+    least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, epsilon))
     if report.needed_at_least > epsilon * (1 + SLACK):
         return f"One changed record can make a release {least} times as likely; {said} ε allows {allowed} times."
-    delta = ", plus δ" if claim.delta else ""
+    delta = ", apart from rare cases (δ)" if claim.delta else ""
     allows = f", as {said} ε allows" if most == allowed else f"; {said} ε allows {allowed} times"
     return f"One changed record makes a release at most {most} times as likely{delta}{allows}."
 
 
-def _factor(loss: float) -> str:
-    """Return a loss as a factor, as a number up to a million."""
-    if math.isinf(loss):
-        return "infinitely many"
-    return numeral(math.exp(loss)) if loss < math.log(1e6) else f"exp({numeral(loss, 4)})"
+def factor_text(loss: float) -> str:
+    """Return a privacy loss as the factor between two probabilities, rounded up."""
+    if loss > MOST_POWER:
+        return "infinitely many" if math.isinf(loss) else power_of_ten(math.ceil(loss / math.log(10)))
+    return numeral_above(math.exp(loss))
 
 
 def _sources(audited: Audited) -> str:
-    """State where the guarantee is stated and where it is proved."""
+    """Name where the guarantee is stated and where it is proved."""
     claim, proved = audited.claimed, audited.certified
     if claim == proved and claim.is_private:
-        return f"Stated and proved in {claim.reference.cited}."
+        return f"Stated and proved: {claim.reference.cited}."
     pairs = (("Stated", claim), ("Proved", proved))
-    texts = [f"{name} (with {one}) in {one.reference.cited}." for name, one in pairs if one.is_private]
+    texts = [f"{name}: {one.reference.cited}." for name, one in pairs if one.is_private]
     return " ".join(texts) or "No guarantee is stated or proved."
 
 
 def _limit(audited: Audited, report: AuditReport) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
     claim, proved = report.claimed, report.certified
-    none = LossBar("Stated in the paper", 0.0, 0.0, f"no guarantee; run at ε = {numeral(audited.promised.epsilon)}")
-    rows = [none if not claim.is_private else replace(none, high=claim.epsilon, low=claim.epsilon, text=str(claim))]
+    least, most = report.needed_at_least, report.needed
+    rows = [_bar("Stated in the paper", claim)]
+    if not claim.is_private:
+        rows = [
+            LossBar(
+                "Stated in the paper", 0.0, 0.0, f"no guarantee</b> (run at ε = {numeral(audited.promised.epsilon)})<b>"
+            )
+        ]
     if proved.is_private:
-        rows.append(LossBar("Proved", proved.epsilon, proved.epsilon, str(proved)))
-    delta = f" at δ = {numeral(claim.delta)}" if claim.delta else ""
-    rows.append(LossBar("Computed", report.needed_at_least, report.needed, f"{loss_text(report)}{delta}"))
+        rows.append(_bar("Proved", proved))
+    delta = f", δ = {numeral(claim.delta)}" if claim.delta else ""
+    loss = loss_text(report)
+    equals = "= " if loss[0].isdigit() else ""
+    is_range = most - least > 1e-6 * max(1.0, most)
+    times = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
+    rows.append(LossBar("Computed", least, most, f"{times} times</b> (ε {equals}{loss}{delta})<b>"))
     limit = proved if _is_repaired(audited, report) else claim
     return verdict_figure(rows, limit=limit.epsilon if claim.is_private else audited.promised.epsilon)
+
+
+def _bar(name: str, claim: Guarantee) -> LossBar:
+    """Return the bar of a guarantee: its factor, and its numbers in brackets."""
+    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times</b> ({claim})<b>")
 
 
 def _is_repaired(audited: Audited, report: AuditReport) -> bool:
@@ -180,7 +195,6 @@ def _curve(report: AuditReport) -> Figure:
         report.curve.lower,
         broken=report.broken_at(claim),
         claimed=Mark(claim.epsilon, claim.delta, "stated") if claim.is_private else None,
-        certified=None,
     )
 
 
@@ -196,10 +210,11 @@ def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws |
     if picture.is_logarithmic:
         least, most = positive_range(picture.first, picture.second)
         y = powers_axis(picture.y, np.log10(least), np.log10(most) + 0.2)
-    times = report.exact / picture.part if picture.part else 0.0
-    total = f" {times:,.0f} values change: the loss is {times:,.0f} × {numeral(picture.part, 4)}"
-    total += f" = {numeral(report.exact, 4)}."
-    caption = picture.caption + (total if picture.part and abs(times - round(times)) < 1e-6 else "")
+    caption = f"Two tables that differ in one record. {picture.caption}"
+    if picture.part:
+        times, total = report.exact / picture.part, factor_text(report.exact)
+        caption += f"For one released value, they differ at most {factor_text(picture.part)}-fold."
+        caption += f" {times:,.0f} values change: in all, {total}-fold." if abs(times - round(times)) < 1e-6 else ""
     return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), caption
 
 
@@ -258,9 +273,9 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
 
 LOSSES = Panel(
     "losses",
-    "Does a release lose more than stated?",
-    "The share of simulated releases above each privacy loss.",
-    help=LOSS_IN_WORDS,
+    "How different were simulated releases of two tables?",
+    "The share of simulated releases above each factor.",
+    help=FACTOR_IN_WORDS,
 )
 
 
@@ -274,22 +289,26 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     Returns:
         A view of one stop.
     """
-    claimed = audit.claimed
-    said = (
-        f"the stated {claimed} is refuted" if audit.is_refuted else f"{claimed} is proved, and simulated releases agree"
-    )
-    bound, confidence = numeral(audit.loss_bound(), 4), power_of_ten(round(np.log10(DOUBT)))
-    sure = f" For these two tables ε ≥ {bound} with confidence 1 − {confidence}." if claimed.delta else ""
-    few = "At δ > 0, a few releases may have a loss above ε. " if claimed.delta else ""
+    claimed, releases = audit.claimed, len(audit.first)
+    largest, allowed = factor_text(audit.largest), factor_text(claimed.epsilon)
+    rare = ", apart from rare cases (δ)" if claimed.delta else ""
+    said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
+    if audit.is_refuted:
+        said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
+    rows = [_bar("Proved", claimed), LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times")]
+    shows = "A larger factor than the proved one would refute the proof."
+    if claimed.delta:
+        shows = "A few may have a larger factor: the rare cases. So few releases cannot show how rare these are."
     notes = (
-        f"The guarantee covers the choice of the graph and its tables together. {few}In {len(audit.first):,} simulated "
-        f"releases of each table, the largest loss is {numeral(audit.largest, 4)}.{sure}",
-        tables.description,
+        f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
+        f"of two made-up tables. {shows}",
     )
-    caption = "The loss of a release is |ln P[release | table] − ln P[release | other table]|, computed exactly."
-    figure = losses_figure(audit.first, audit.second, claimed=claimed.epsilon)
-    frame = Frame(f"Adaptive release: {said}.", {"losses": figure}, notes, {"losses": caption})
-    board = Board("audit", "Privacy loss", (LOSSES,), {})
+    figures = {
+        "verdict": verdict_figure(rows, limit=claimed.epsilon),
+        "losses": losses_figure(audit.first, audit.second, claimed=claimed.epsilon),
+    }
+    frame = Frame(said, figures, notes, {"losses": tables.description})
+    board = Board("audit", "Privacy loss", (LIMIT, LOSSES), {})
     return View(board, lambda stop: (frame,))
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral, power_of_ten
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
     LINES,
+    PERCENT,
     ROWS,
     Axis,
     Figure,
@@ -52,39 +52,53 @@ class LossBar:
     text: str
 
 
-def verdict_figure(rows: Sequence[LossBar], *, limit: float | None, title: str = "privacy loss ε, nats") -> Figure:
+def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") -> Figure:
     """Draw each loss as a bar: the stated one in grey, the proved and the computed one green up to the `limit`.
 
-    Above the limit, a proved loss is grey and the computed loss, the last row, is red; without a limit, all are grey.
-    Between the least and the largest possible value, a bar is pale.
+    Above the limit, a proved loss is grey and the computed loss, the last row, is red. Between the least and the
+    largest possible value, a bar is pale. Without a title, the axis has the factors of losses.
     """
     largest = max((row.high for row in rows if math.isfinite(row.high)), default=0.0) or 1.0
-    end, bound = 1.1 * largest, math.inf if limit is None else limit * (1 + 1e-9)
+    end, bound = 1.1 * largest, limit * (1 + 1e-9)
     traces, names, lines = list[Trace](), list[Axis](), list[Axis]()
     for place, row in enumerate(rows):
         low, high = min(row.low, end), min(row.high, end)
         above = BOUND if row.low <= bound or place < len(rows) - 1 else INVALID
-        inside = BOUND if limit is None or place == 0 or (above == BOUND and row.low > bound) else GREEN
+        inside = BOUND if place == 0 or (above == BOUND and row.low > bound) else GREEN
         within = min(low, bound)
         pale = faded(inside if row.high <= bound else above, 0.35)
         for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
         names.append(_left(place - 0.36, f"{row.name}: <b>{row.text}</b>"))
-        if limit is not None:
-            ends = {"x0": limit, "x1": limit, "y0": place - 0.2, "y1": place + 0.2}
-            lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
+        ends = {"x0": limit, "x1": limit, "y0": place - 0.2, "y1": place + 0.2}
+        lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
     return figure_of(
         traces,
-        x=titled(title, range=[0, end]),
+        x=titled(title, range=[0, end]) if title else factor_axis(end),
         y={"range": [len(rows) - 0.7, -0.65], "visible": False, "fixedrange": True},
-        height=80 + 90 * len(rows),
+        height=80 + 130 * len(rows),
         meta=ROWS["meta"],
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
         barmode="overlay",
         annotations=names,
         shapes=lines,
     )
+
+
+def factor_axis(end: float) -> Axis:
+    """Return the axis of privacy losses up to `end`, with their factors as round numbers."""
+    decades, excess = end / math.log(10), math.expm1(min(end, 7.0))
+    powers = range(0, math.ceil(decades), max(1, round(decades / 5)))
+    logs, texts = math.log(10) * np.array(powers), [f"{10**k:,}" if k < 4 else power_of_ten(k) for k in powers]
+    if decades < 3:
+        factors = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0])
+        if excess < 4:
+            unit = 10.0 ** math.floor(math.log10(excess))
+            factors = 1 + np.arange(0, 5, 0.5 if excess < 3 * unit else 1 if excess < 5 * unit else 2) * unit
+        logs, texts = np.log(factors), [numeral(factor, 9) for factor in factors]
+    shown = {"tickvals": logs, "ticktext": texts, "range": [0, end], "showgrid": True}
+    return titled("times as likely (1 is no difference)", **shown)
 
 
 def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Trace:
@@ -94,7 +108,7 @@ def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Tr
         "y": [place],
         "base": [start],
         "x": [stop - start],
-        "width": [0.2],
+        "width": [0.22],
         "marker": {"color": colour},
         "name": row.name,
         "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
@@ -130,13 +144,12 @@ def privacy_curve_figure(
     *,
     broken: BoolArray,
     claimed: Mark | None,
-    certified: Mark | None,
 ) -> Figure:
     """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,), above the claim.
 
     If `lower` equals `upper`, the curve is exact. Otherwise both are drawn, the lower one where it is known.
     """
-    floor = _floor(upper, [mark for mark in (claimed, certified) if mark])
+    floor = _floor(upper, claimed)
     top, bottom = np.maximum(upper, LEAST_DELTA), np.maximum(lower, LEAST_DELTA)
     traces: list[Trace] = []
     if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
@@ -153,28 +166,26 @@ def privacy_curve_figure(
         above = np.where(broken, top, np.nan)
         name = "above the claim" if claimed and claimed.name == "stated" else "above the ε setting"
         traces.append(LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
-    if certified is not None:
-        traces.append(_mark(certified, floor, symbol="diamond-open", colour=BOUND, dash="dot"))
     if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
         claimed = replace(claimed, name=f"{claimed.name}, off the chart")
     if claimed is not None:
-        traces.append(_mark(claimed, floor, symbol="circle", colour=INVALID if broken.any() else BOUND, dash="dash"))
+        traces.append(_mark(claimed, floor, INVALID if broken.any() else BOUND))
     return figure_of(
         traces,
-        x=titled(EPSILON_AXIS, range=[0, float(epsilons[-1])] if len(epsilons) and epsilons[-1] > 0 else [0, 1]),
-        y=powers_axis("δ(ε)", math.log10(floor), 0.15, automargin=True),
+        x=factor_axis(float(epsilons[-1]) if len(epsilons) and epsilons[-1] > 0 else 1.0),
+        y=powers_axis("δ, rare cases", math.log10(floor), 0.15, automargin=True),
         height=380,
     )
 
 
-def _floor(deltas: FloatArray, marks: list[Mark]) -> float:
+def _floor(deltas: FloatArray, claimed: Mark | None) -> float:
     seen = [float(d) for d in deltas if d > 0] + [1e-3]
     least = max(min(seen), FLOOR)
-    promised = [mark.delta / 30 for mark in marks if mark.delta > 0]
-    return 10.0 ** math.floor(math.log10(min([least, *promised])))
+    promised = claimed.delta / 30 if claimed and claimed.delta else least
+    return 10.0 ** math.floor(math.log10(min(least, promised)))
 
 
-def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> Trace:
+def _mark(mark: Mark, floor: float, colour: str) -> Trace:
     """Return a line at the guarantee's epsilon upwards from its delta; a delta of zero is at the bottom."""
     low = mark.delta if mark.delta > 0 else floor
     promise = f"ε = {numeral(mark.epsilon, 4)}, δ = {numeral(mark.delta)}"
@@ -184,8 +195,8 @@ def _mark(mark: Mark, floor: float, *, symbol: str, colour: str, dash: str) -> T
         "x": [mark.epsilon, mark.epsilon],
         "y": [low, 1.0],
         "name": mark.name,
-        "line": {"color": colour, "width": 2, "dash": dash},
-        "marker": {"symbol": symbol, "size": [12, 0], "color": colour, "opacity": 1},
+        "line": {"color": colour, "width": 2, "dash": "dash"},
+        "marker": {"symbol": "circle", "size": [12, 0], "color": colour, "opacity": 1},
         "hovertemplate": f"{mark.name}: {promise}<extra></extra>",
         "cliponaxis": False,
     }
@@ -232,10 +243,10 @@ def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> F
         traces.append(LINES | steps | {"name": name, "line": line})
     claim = {"color": BOUND, "width": 2, "dash": "dash"}
     most = max(claimed, *np.abs([*first, *second]))
-    traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "stated ε", "line": claim})
+    traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "proved", "line": claim})
     return figure_of(
         traces,
-        x=titled("size of the privacy loss, nats", range=[0, 1.1 * most]),
-        y=titled("share of releases above", range=[0, 1.02]),
+        x=factor_axis(1.1 * most),
+        y=titled("share of releases above", range=[0, 1.02], tickformat=PERCENT),
         height=380,
     )

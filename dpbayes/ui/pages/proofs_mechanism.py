@@ -60,7 +60,7 @@ EXAMPLES: dict[str, dict[str, object]] = {
 
 ANSWERS = {
     "Is a sample of a trimmed posterior private?": "Not if trimmed as the paper states; trimmed further, it is.",
-    "May the noise depend on the data?": "Not on the sensitivity of one table, but on a smooth bound of it.",
+    "May the noise depend on the data?": "Only if it changes little from table to table; here it does not.",
     "May an estimate be scored by its density?": "No, but by the probability of a grid cell.",
 }
 """The answers of the examples; those of others are "No."."""
