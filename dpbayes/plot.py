@@ -167,7 +167,7 @@ def accuracy(
 
 @type_checked
 def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFigure:
-    """Draw the privacy curve of an audit with the stated and the proved guarantee, as *Proofs* does.
+    """Draw the privacy curve of an audit with the stated guarantee, as *Proofs* does.
 
     Args:
         report: What `dp.audit_report` returns, with epsilons for the curve.
@@ -183,17 +183,15 @@ def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFig
         >>> mechanism = dp.LaplaceUpdates(prior=dp.chain(3), epsilon=1)
         >>> report = dp.audit_report(mechanism, n=100, epsilons=np.linspace(0, 1.5, 50))
         >>> [trace.name for trace in dp.plot.audit(report).data]
-        ['exact', 'proved', 'stated']
+        ['exact', 'stated']
     """
     promise = report.claimed if promise is None else promise
-    proved = report.certified
     return privacy_curve_figure(
         report.curve.epsilons,
         report.curve.deltas,
         report.curve.lower,
         broken=report.broken_at(promise),
         claimed=Mark(promise.epsilon, promise.delta, "stated") if promise.is_private else None,
-        certified=Mark(proved.epsilon, proved.delta, "proved") if proved.is_private else None,
     ).to_plotly()
 
 
