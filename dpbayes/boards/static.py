@@ -26,23 +26,26 @@ INTERVALS = {
 """A sentence on the intervals of each reading."""
 
 
-def table_columns(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> View:
+def table_columns(
+    names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray], note: str = ""
+) -> View:
     """Return the board of the columns of a table.
 
     Args:
         names: The columns, of which the first ones are shown.
-        states: The values of each column.
+        states: The values of each column; none of a column that is not in use.
         records: The number of records with each value, (states,) for each column.
+        note: What stands below the picture.
 
     Returns:
         A view of one stop. It is not private.
     """
     shown = slice(COLUMNS_SHOWN)
-    more = f"The first {COLUMNS_SHOWN} of {len(names)} columns." if len(names) > COLUMNS_SHOWN else ""
+    more = f"The first {COLUMNS_SHOWN} of {len(names)} columns. " if len(names) > COLUMNS_SHOWN else ""
     panel = Panel("columns", "How often does each value occur?", "The share of each value in the records, by column.")
     board = Board("data", "The columns of the table", (panel,), {}, private=True)
     figure = columns_figure(names[shown], states[shown], records[shown])
-    return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more}),))
+    return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more + note}),))
 
 
 def released_rows(network: Network, release: Release[Outcome], reading: Reading, node: int, answer: str = "") -> View:

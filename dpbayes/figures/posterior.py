@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE
+from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.figures.answer import frame_height
 from dpbayes.figures.style import (
@@ -110,23 +111,24 @@ def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], record
         states: The values of each column; one called `ABSENT` is grey.
         records: The number of records with each value, (states,) for each column.
     """
-    rows = -np.arange(len(names), dtype=float)
-    bars = []
+    rows, bars = -np.arange(len(names), dtype=float), []
     for k in range(max(map(len, states))):
         has = np.array([k < len(values) for values in states])
         counts = [numbers[k] for numbers in records if k < len(numbers)]
         shares = [100 * numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
         labels = [plain(values[k], 24) for values in states if k < len(values)]
+        with_shares = [f"{label}: {share_text(share / 100)}" for label, share in zip(labels, shares, strict=True)]
         shades = [_shade(values, k) for values in states if k < len(values)]
         marker = {"color": shades, "line": {"color": faded(BOUND, 0.8), "width": 1}}
-        texts = {"text": labels, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
-        hover = {"customdata": counts, "hovertemplate": "%{text}: %{customdata:,} records (%{x:.3~g}%)<extra></extra>"}
+        texts = {"text": with_shares, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
+        hover = {"customdata": counts, "hovertemplate": "%{text}: %{customdata:,} records<extra></extra>"}
         bar = {"type": "bar", "orientation": "h", "x": np.array(shares), "y": rows[has], "width": 0.8}
         bars.append(bar | {"marker": marker, "showlegend": False} | texts | hover)
     ticks = {"tickvals": rows, "ticktext": distinct_labels(names, 24), "automargin": True, "showgrid": False}
-    x, y = titled("% of the records", range=[0, 100.3]), {"zeroline": False, **ticks}
+    x, y = titled("% of the records", range=[0, 100.3]), {"zeroline": False, "range": [0.5 - len(names), 0.5], **ticks}
     small = {"minsize": 10, "mode": "hide"}
-    return figure_of(bars, x=x, y=y, height=80 + 32 * len(names), barmode="stack", uniformtext=small, **ROWS)
+    space = ROWS | {"margin": ROWS["margin"] | {"t": 12}}
+    return figure_of(bars, x=x, y=y, height=64 + 35 * len(names), barmode="stack", uniformtext=small, **space)
 
 
 ABSENT = "missing"

@@ -64,44 +64,53 @@ MOST_RECORDS = 10_000
 
 OTHER = "Other path …"
 
+PROTECTED = (
+    "Public: the number of records, and the values that a column can take. A release protects which record has which "
+    "value."
+)
+
 
 def data_page(chosen: Chosen) -> None:
-    """Show the source, the headline, the columns, the next page and a preview."""
+    """Show the source, the headline with the next page, and the columns beside the preview."""
     _origin(chosen)
-    place = st.container()
+    place, ready = st.container(), st.container()
     chosen = Chosen.now()
-    if chosen.is_curator and chosen.settings.data == "upload" and person().may(Act.UPLOAD):
-        own_columns()
-    with sentence_instead():
-        _table(Chosen.now(), place)
-
-
-def _table(chosen: Chosen, place: DeltaGenerator) -> None:
-    """Show the headline in its place, and below what is known of the table. Errors: InputError without a table."""
-    mine = upload()
+    with st.container(key="columns"):
+        left, right = st.columns([3, 2], gap="medium") if chosen.is_curator else (st.container(),) * 2
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
+    mine = upload()
+    if chosen.is_curator and chosen.settings.data == "upload" and mine is not None:
+        with left:
+            own_columns(mine, ready)
+    with sentence_instead():
+        chosen = Chosen.now()
+        if _head(chosen, place):
+            if not is_own:
+                with left:
+                    public_columns(chosen)
+            if chosen.is_curator:
+                with left if chosen.is_connected else right:
+                    _preview(chosen)
+            share_python(lambda: show_python(python_of(chosen), "data", chosen))
+
+
+def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
+    """Show the headline in its place; return whether there is a table with columns. Errors: InputError without one."""
+    mine = upload()
     if chosen.settings.data == "upload" and mine is None:
         if person().may(Act.UPLOAD):
             with place:
                 headline("Upload a table to begin.")
-        return
+        return False
     with place:
-        headline(_about(chosen))
+        with st.container(horizontal=True, vertical_alignment="center", key="head"):
+            headline(_about(chosen))
+            if chosen.domains:
+                next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
         if chosen.domains:
-            if chosen.refused:
-                kept = "Until then, the preview and the other pages use the last valid columns."
-                st.caption(f":red[{escaped(chosen.refused)}] {kept}")
-            else:
-                st.caption(_protected(chosen))
-    if not chosen.domains:
-        return
-    with place:
-        next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
-    if not is_own:
-        public_columns(chosen)
-    if chosen.is_curator:
-        _preview(chosen)
-    share_python(lambda: show_python(python_of(chosen), "data", chosen))
+            kept = "Until then, the preview and the other pages use the last valid columns."
+            st.caption(f":red[{escaped(chosen.refused)}] {kept}" if chosen.refused else PROTECTED)
+    return bool(chosen.domains)
 
 
 def _about(chosen: Chosen) -> str:
@@ -118,15 +127,6 @@ def _about(chosen: Chosen) -> str:
     if chosen.settings.data == "synthetic":  # whose title has the number of records
         return f"{title} with {columns}."
     return f"{title}: {columns}, not counted yet." if n is None else f"{title}: {many(n, 'record')} with {columns}."
-
-
-def _protected(chosen: Chosen) -> str:
-    """Return which facts about the table are public."""
-    return (
-        "Public: how many records there are, and which values a column can take"
-        + (", once you declare them public" if chosen.leaking_columns else ", such as yes and no")
-        + ". A release protects which record has which value."
-    )
 
 
 def python_of(chosen: Chosen) -> str:
@@ -159,12 +159,15 @@ def _preview(chosen: Chosen) -> None:
         data = chosen.dataset
         names, states = data.names, data.states
         records = [np.bincount(data.column(name), minlength=len(s)) for name, s in zip(names, states, strict=True)]
-    st.subheader("Preview" if chosen.has_public_records else "Preview: not private (curator view)")
-    key = names, states, tuple(numbers.tobytes() for numbers in records)
-    mine = upload()
-    show("columns", key, lambda: table_columns(names, states, records))
-    if mine is not None and chosen.settings.data == "upload":
-        st.caption(escaped(with_missing(mine)))
+    mine = upload() if chosen.settings.data == "upload" else None
+    if mine is not None:  # a row for each row of the table beside it
+        at = {name: place for place, name in enumerate(names)}
+        names = tuple(column.name for column in mine.columns)
+        records = [records[at[name]] if name in at else np.zeros(0, np.int64) for name in names]
+        states = tuple(states[at[name]] if name in at else () for name in names)
+    note = ("" if chosen.has_public_records else "Not private (curator view). ") + (with_missing(mine) if mine else "")
+    key = names, states, tuple(numbers.tobytes() for numbers in records), note
+    show("columns", key, lambda: table_columns(names, states, records, note))
 
 
 # Where the table comes from
@@ -175,14 +178,22 @@ def _origin(chosen: Chosen) -> None:
     data = CONNECTED if chosen.is_connected else chosen.settings.data
     origin = data if data in ORIGINS else "table"
     st.session_state["origin"] = origin
-    st.segmented_control(
-        "Source",
-        [name for name in ORIGINS if name == origin or _is_offered(name)],
-        format_func=ORIGINS.__getitem__,
-        key="origin",
-        required=True,
-        on_change=_set_origin,
-    )
+    with st.container(horizontal=True, gap="medium"):
+        st.segmented_control(
+            "Source",
+            [name for name in ORIGINS if name == origin or _is_offered(name)],
+            format_func=ORIGINS.__getitem__,
+            key="origin",
+            required=True,
+            on_change=_set_origin,
+            width="content",
+        )
+        with st.container(key="source"):
+            _of_origin(origin, chosen)
+
+
+def _of_origin(origin: str, chosen: Chosen) -> None:
+    """Show the controls of an origin."""
     if origin == "table":
         _ready(chosen)
     elif origin == "synthetic":
@@ -275,11 +286,12 @@ def _loader() -> None:
     except InputError as error:
         show_refusal(error)
         return
-    place = st.container()
     before = upload()
     # The box forgets the file when another page is opened.
     which = "Another table file" if before and st.session_state.get("table.file") is None else "Table file"
-    file = st.file_uploader(f"{which} (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        file = st.file_uploader(f"{which} (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
+        place = st.container(width="content")
     if file is None and before is None:
         st.caption(
             "The first row of the file must contain the column names. The table stays in this session, on the computer "
@@ -290,7 +302,7 @@ def _loader() -> None:
         st.warning(escaped(refused))
     mine = upload()
     if mine is not None and not refused:
-        place.markdown(f"Table in use: **{escaped(mine.title)}**. " * (file is None) + escaped(mine.remark))
+        place.caption(f"Table in use: **{escaped(mine.title)}**. " * (file is None) + escaped(mine.remark))
 
 
 def _read(file: UploadedFile) -> str:
@@ -415,7 +427,7 @@ def _connected_columns(mine: Connected) -> None:
     """Show the columns of a table, and what can be done with it. Errors: InputError for what is not declared."""
     st.dataframe(mine.head, hide_index=True)
     note_looked(Chosen.now(), RECORDS)
-    mine = declare_columns(mine, keep_connected, _with_domains)
+    mine = declare_columns(mine, keep_connected, _with_domains, st.container())
     _propose(mine)
     if mine.refused:
         raise InputError(mine.refused)

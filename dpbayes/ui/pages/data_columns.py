@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, shortest
@@ -32,7 +33,7 @@ from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload, upload
+from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload
 from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -58,11 +59,11 @@ PUBLIC_HELP = (
 )
 
 LEAK = (
-    "Values read from the records can reveal them. Click a cell to correct them to values that anyone could list "
-    f"without the records, then tick *{PUBLIC}*. You can explore now; a release needs it."
+    "Values read from the records can reveal them. You can explore now. A release needs values that anyone could list "
+    f"without the records: correct the cells, then tick *{PUBLIC}*."
 )
 
-DECLARED = "You declare that anyone could list these values and cut points without the records."
+DECLARED = "You declare that anyone could list these values without the records"
 
 _PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
 """What may stand before cut points, and between them."""
@@ -73,8 +74,8 @@ MAX_TEXT = 100_000
 FEW_REASONS = 6
 """More unused columns than this are counted, and not listed."""
 
-ROWS_SHOWN = 10
-"""Whole rows of the table of columns."""
+ROWS_SHOWN, ROW, HEADER = 40, 35, 38
+"""Most rows of the table of columns that are shown at once, and the pixels of a row and of the header."""
 
 TICKS = ("use", "public")
 TYPE = "type"
@@ -176,16 +177,18 @@ def _with_rule(column: Column, text: str) -> Column:
 Table = TypeVar("Table", bound=DescribedTable)
 
 
-def own_columns() -> None:
-    """Show the columns of the uploaded table, and turn its records into codes."""
-    mine = upload()
-    if mine is None or not mine.columns:
-        return
-    declare_columns(mine, keep_upload, _encoded)
+def own_columns(mine: Upload, place: DeltaGenerator) -> None:
+    """Show the columns of the uploaded table, in `place` which are public, and turn its records into codes."""
+    declare_columns(mine, keep_upload, _encoded, place)
 
 
-def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table]) -> Table:
-    """Show the editable table of columns, which `keep` stores; return it as `check` returns it, or with its refusal."""
+def declare_columns(
+    mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table], place: DeltaGenerator
+) -> Table:
+    """Show the editable table of columns, which `keep` stores; return it as `check` returns it, or with its refusal.
+
+    `place` has the count of the public columns, and the buttons.
+    """
     mine, refused = _typed(mine)
     try:
         if refused:
@@ -195,28 +198,22 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     except InputError as error:
         mine = replace(mine, refused=str(error))
     keep(mine)
-    domains = [mine.domain(place) for place in range(len(mine.columns))]
-    in_use = [place for place, column in enumerate(mine.columns) if column.use and domains[place] is not None]
-    lacking = [place for place in in_use if not domains[place].public]  # type: ignore[union-attr]
-    read = _cuts_as_read(mine, in_use)
-    # Above the buttons: the table's tools lie over them.
-    st.caption(f"{LEAK if lacking else DECLARED} {_said_of_cuts(mine, read)}")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _mark_public(mine, keep, lacking, read)
-        _description(mine, keep)
+    with place:
+        _ready(mine, keep)
     before = _before_edits(mine)  # the browser always gets the same cells: others would close an open cell
     st.data_editor(
         pd.DataFrame.from_records([_line(before, place) for place in range(len(before.columns))]),
         hide_index=True,
         disabled=["column", TYPE],
-        column_order=["use", "column", "public", "values", "missing", "meaning", TYPE],
+        column_order=["use", "public", "column", "values", "missing", "meaning", TYPE],
+        height=_height(len(mine.columns)),
         column_config={
-            "use": st.column_config.CheckboxColumn(width=50, help=USE_HELP),
-            "column": st.column_config.TextColumn(width=85),
-            "meaning": st.column_config.TextColumn(width="medium", help=MEANING_HELP, max_chars=MAX_NAME),
-            "values": st.column_config.TextColumn(width=140, help=VALUES_HELP),
-            "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
-            "public": st.column_config.CheckboxColumn(PUBLIC, width=75, help=PUBLIC_HELP),
+            "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
+            "column": st.column_config.TextColumn(width=90),
+            "meaning": st.column_config.TextColumn(width=120, help=MEANING_HELP, max_chars=MAX_NAME),
+            "values": st.column_config.TextColumn(width=170, help=VALUES_HELP),
+            "missing": st.column_config.TextColumn(RULE, width=130, help=MISSING_HELP),
+            "public": st.column_config.CheckboxColumn(PUBLIC, width=80, help=PUBLIC_HELP),
         },
         key=_key(mine),
     )
@@ -224,22 +221,26 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], check: Callable[
     return mine
 
 
-def _cuts_as_read(mine: DescribedTable, places: Sequence[int]) -> list[int]:
-    """Return the columns whose cut points are still those that were read from the records."""
-    return [
+def _height(rows: int) -> int:
+    return HEADER + ROW * min(rows, ROWS_SHOWN)
+
+
+def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
+    """Say how many columns are public, and offer to declare the others."""
+    domains = {place: mine.domain(place) for place, column in enumerate(mine.columns) if column.use}
+    lacking = [place for place, domain in domains.items() if domain is not None and not domain.public]
+    read = [  # still the cut points that were read from the records
         place
-        for place in places
-        if isinstance(mine.domain(place), Cuts) and text_of(mine.domain(place)) == text_of(mine.proposals[place].domain)
+        for place, domain in domains.items()
+        if isinstance(domain, Cuts) and text_of(domain) == text_of(mine.proposals[place].domain)
     ]
-
-
-def _said_of_cuts(mine: DescribedTable, read: Sequence[int]) -> str:
-    names = escaped(_names(mine, read))
-    said = (
-        f"The cut points of {names} are still those read from the records. Choose them from public knowledge instead: "
-        "click the cell and type, for example, 30; 50; 70."
-    )
-    return said if read else ""
+    ready = sum(domain is not None and domain.public for domain in domains.values())
+    cuts = f", also the cut points of {escaped(_names(mine, read))}, which are those read from them" if read else ""
+    of = f"**{ready} of {many(len(domains), 'column')} public.**"
+    st.caption(f"{of} {LEAK}" if lacking else f"{of} {DECLARED}{cuts}.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _offer_public(mine, keep, [k for k in lacking if k not in read], [k for k in lacking if k in read])
+        _description(mine, keep)
 
 
 def _names(mine: DescribedTable, places: Sequence[int]) -> str:
@@ -247,19 +248,17 @@ def _names(mine: DescribedTable, places: Sequence[int]) -> str:
     return ", ".join(names) + (f" and {len(places) - FEW_REASONS} more" if len(places) > FEW_REASONS else "")
 
 
-def _mark_public(mine: Table, keep: Callable[[Table], None], lacking: Sequence[int], read: Sequence[int]) -> None:
-    """Offer to declare all domains public; cut points that were read from the records only where they are shown."""
-
-    def offer(label: str, places: Sequence[int], key: str) -> None:
-        st.button(escaped(label), key=key, on_click=lambda: _declare_public(mine, keep, places))
-
-    if others := [place for place in lacking if place not in read]:
-        offer(f"Mark {_names(mine, others)} as public", others, "all.public")
-    if careful := [place for place in lacking if place in read]:
-        with st.popover(escaped(f"Cut points of {_names(mine, careful)}")):
-            st.markdown("\n".join(f"- {escaped(mine.columns[k].name)}: {text_of(mine.domain(k))}" for k in careful))
+def _offer_public(mine: Table, keep: Callable[[Table], None], usual: Sequence[int], read: Sequence[int]) -> None:
+    """Offer to declare domains public; cut points that were read from the records only where they are shown."""
+    if usual:
+        label = escaped(f"Mark {_names(mine, usual)} as public")
+        st.button(label, key="all.public", on_click=lambda: _declare_public(mine, keep, usual))
+    if read:
+        with st.popover(escaped(f"Cut points of {_names(mine, read)}"), key="cuts"):
+            st.markdown("\n".join(f"- {escaped(mine.columns[k].name)}: {text_of(mine.domain(k))}" for k in read))
             st.caption("These were read from the records. Type others in the table, unless anyone could name these.")
-            offer("They are public knowledge", careful, "cuts.public")
+            label = "They are public knowledge"
+            st.button(label, key="cuts.public", on_click=lambda: _declare_public(mine, keep, read))
 
 
 def _declare_public(mine: Table, keep: Callable[[Table], None], places: Sequence[int]) -> None:
@@ -291,14 +290,12 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
 
 def with_missing(mine: Upload) -> str:
     """Return sentences on the columns in use that have missing values; "" without any."""
-    used = [mine.domain(place) for place, column in enumerate(mine.columns) if column.use]
-    domains = tuple(domain for domain in used if domain)
 
     def count() -> list[int]:
-        return [missing_values(domain, mine.frame[domain.name]) for domain in domains]
+        return [missing_values(column, mine.frame[column.name]) for column in mine.encoded]
 
-    numbers = kept("columns.missing", (mine.number, domains), count)
-    return " ".join(missing_sentence(*pair) for pair in zip(domains, numbers, strict=True) if pair[1])
+    numbers = kept("columns.missing", (mine.number, mine.encoded), count)
+    return " ".join(missing_sentence(*pair) for pair in zip(mine.encoded, numbers, strict=True) if pair[1])
 
 
 def _declared_cells(domain: Column | None) -> dict[str, object]:
@@ -359,7 +356,7 @@ def _edits(mine: Table) -> dict[int, dict[str, Any]]:
 
 def _description(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer the declared domains as a file, and take such a file."""
-    with st.popover("Save or load the columns"):
+    with st.popover("Save or load the columns", key="columns.file"):
         st.caption(
             "A file with what you declared of the columns. Save it before you reload or close the page, which forgets "
             "the table; after another upload, load it here."
@@ -453,10 +450,12 @@ def public_columns(chosen: Chosen) -> None:
             pd.DataFrame.from_records(lines),
             hide_index=True,
             column_order=None if leaks else [name for name in lines[0] if name != PUBLIC],
-            height=38 + 35 * min(len(lines), ROWS_SHOWN),
+            height=_height(len(lines)),
             column_config={
-                "values": st.column_config.TextColumn(width=150),
-                "missing": st.column_config.TextColumn(RULE, help=MISSING_HELP),
+                "column": st.column_config.TextColumn(width=115),
+                "meaning": st.column_config.TextColumn(width=310),
+                "values": st.column_config.TextColumn(width=130),
+                "missing": st.column_config.TextColumn(RULE, width=120, help=MISSING_HELP),
                 PUBLIC: st.column_config.TextColumn(width=65, help=PUBLIC_HELP),
             },
         )
