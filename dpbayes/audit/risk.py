@@ -25,8 +25,8 @@ RARE = 0.01
 """The probability with which a belief exceeds the usual limit in pictures."""
 
 LINKED = (
-    "These limits hold for an attacker who knows all other records, and for a record that is independent of the "
-    "others. If several records are linked, as those of one household, the privacy loss is up to that many times ε."
+    "These limits hold for an attacker who knows all other records, and for a record independent of the others. "
+    "For linked records, such as those of one household, multiply ε by their number. The ε of several releases add up."
 )
 """The conditions of the sentences."""
 

@@ -11,7 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.curator import CuratorInputs
+from dpbayes.boards.curator import CuratorInputs, values_in
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, EXACT, methods_for
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
@@ -19,7 +19,7 @@ from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds,
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import BAND, accuracy_figure, at_epsilon
 from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
-from dpbayes.figures.style import Figure, directly_named, small_epsilon_axis
+from dpbayes.figures.style import Figure, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
 from dpbayes.mechanisms.stealth import needed_increments
@@ -50,8 +50,11 @@ REPEATS, TRAINING = 20, 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-PROVED, STATED = Look("bound for naive", BOUND), Look("Zhang (2016)", BOUND, "dash", width=1.5)
-PROVED_SHARE = Look("Fourier, proved at most", LaplaceFourier.colour, "dash", width=1.5)
+PROVED, STATED = Look("proved", BOUND), Look("paper", BOUND, "dash", width=1.5)
+PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
+
+Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
+"""Pictures, their captions and their numbers, by key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +68,7 @@ class Pictures:
         """The mechanism at epsilon 1."""
         return self.inputs.mechanism_at(1.0)
 
-    def at(self, epsilon: float) -> tuple[dict[str, Figure], dict[str, str], dict[str, float]]:
+    def at(self, epsilon: float) -> Shown:
         """Return the pictures with the line at an epsilon, what each shows there, and its number."""
         figures, captions, numbers = dict[str, Figure](), dict[str, str](), dict[str, float]()
         end = float(np.clip(epsilon, GRID[0], GRID[-1]))
@@ -81,9 +84,9 @@ class Pictures:
     @cached_property
     def curves(self) -> EpsilonCurves | None:
         """Releases at each epsilon, read naively; None of a large network."""
-        most = MOST_VALUES // len(GRID) // _values(self.mechanism)
+        most = MOST_VALUES // len(GRID) // values_in(self.mechanism)
         releases = min(MOST_RELEASES, self.inputs.releases, max(LEAST_RELEASES, most))
-        if releases < LEAST_RELEASES or LEAST_RELEASES * _values(self.mechanism) > MOST_VALUES:
+        if releases < LEAST_RELEASES or LEAST_RELEASES * values_in(self.mechanism) > MOST_VALUES:
             return None
         return epsilon_curves(
             self.inputs.mechanism_at, self.inputs.counts, GRID, self._rng("curves"), releases=releases
@@ -120,20 +123,20 @@ class Pictures:
         value = _log_at(chosen.epsilons, mean, epsilon)
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
         figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
-        free = 0.04 if len(self.bounds) > 1 else 2.0
-        figure = directly_named(figure, PROVED.name, "proved, if naive", free, "top right")
-        figure = directly_named(figure, STATED.name, STATED.name, GRID[-1], "top left")
-        return figure, self._divergence_text(value, most, epsilon), value
+        as_real = _log_at(self.curves.epsilons, self.curves.divergence_spread[0], epsilon)
+        moved = value if self.curves.of_posteriors else value * self.inputs.counts.n
+        return figure, self._divergence_text(value, moved, as_real, most), value
 
-    def _divergence_text(self, value: float, most: float | None, epsilon: float) -> str:
-        curves, mean = self.curves, numeral(value, 2)
-        assert curves is not None
-        cells = self.inputs.counts.network.cell_count
-        whose = f"All {cells:,} probabilities together" if curves.of_posteriors else "Predictions"
-        text = f"{whose}: {mean} nats from the table’s"
-        if self.aware is not None:
-            text += f", {numeral(_log_at(curves.epsilons, curves.divergence_spread[0], epsilon), 2)} for a naive reader"
-        return f"{text} ({'no proved bound' if most is None else f'95% are proved below {numeral(most, 2)}'})."
+    def _divergence_text(self, value: float, moved: float, naive: float, most: float | None) -> str:
+        """Compare a divergence with half a nat per free probability, which other records of the same source cause."""
+        network, n = self.inputs.counts.network, self.inputs.counts.n
+        is_near = moved < (network.cell_count - network.row_count) / 2
+        proved = "no proved bound" if most is None else f"proved below {numeral(most, 2)} in 95%"
+        return (
+            f"{'Near' if is_near else 'Far'}: noise changes the {network.cell_count:,} probabilities "
+            f"{'less' if is_near else 'more'} than {n:,} other records would. {numeral(value, 2)} nats; a naive reader "
+            f"{numeral(naive, 2)}, {proved}."
+        )
 
     # The signs
 
@@ -170,9 +173,10 @@ class Pictures:
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
-        figure = directly_named(figure, PROVED_SHARE.name, "proved bound", GRID[-1], "top left")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        meaning = "harmless, as the noise is modelled" if is_modelled else "they are set to 0, which distorts answers"
+        meaning = (
+            "does no harm: the reader knows the noise" if is_modelled else "distorts answers: such counts become 0"
+        )
         return figure, _signs_text(here, meaning), value
 
     # Predictions
@@ -210,14 +214,15 @@ class Pictures:
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
-        figure = directly_named(figure, baselines[1].look.name, baselines[1].look.name, GRID[-1], "bottom left")
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        clear = "" if abs(lost.value) > BAND * lost.error else " (no clear difference)"
+        is_clear = abs(lost.value) > BAND * lost.error
+        said = "Yes" if not is_clear else "Partly" if value > majority else "No"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
-        text = f"{name}: {share_text(value)} of new records are right; without privacy {share_text(without)}{clear}, "
-        text += f"by the majority class {share_text(majority)}."
+        text = f"{said}: {name} is predicted right for {share_text(value)} of new records; without noise "
+        text += f"{share_text(without)}{'' if is_clear else ' (no clear difference)'}, by its most frequent value "
+        text += f"{share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
 
     def _rng(self, word: str) -> np.random.Generator:
@@ -225,12 +230,13 @@ class Pictures:
 
 
 def _signs_text(shares: Mapping[str, float], meaning: str) -> str:
-    """Return the simulated shares of releases with a negative count as a sentence, and what this means."""
-    simulated = {name: share_text(share) for name, share in shares.items() if name not in (PROVED_SHARE.name,)}
-    if not any(shares[name] for name in simulated):
-        return "No release has a negative count."
-    shown = " and ".join(f"{share} of {name}" for name, share in simulated.items())
-    return f"Nearly empty cells turn negative in {shown} releases: {meaning}."
+    """State how often a release has a negative count, simulated and proved, and what this means."""
+    simulated = {name: share for name, share in shares.items() if name != PROVED_SHARE.name}
+    if not any(simulated.values()):
+        return "No: no release has a negative count."
+    texts = " and ".join(f"{share_text(share)} of {name}" for name, share in simulated.items())
+    proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
+    return f"Yes, which {meaning}. A count near 0 is negative in {texts} releases{proved}."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:
@@ -240,7 +246,3 @@ def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:
 def _log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
     """Return a positive curve at an epsilon, between its points on logarithmic scales."""
     return float(np.exp(np.interp(np.log(epsilon), np.log(x), np.log(np.maximum(y, 1e-300)))))
-
-
-def _values(mechanism: Mechanism[Outcome]) -> int:
-    return mechanism.prior.network.cell_count * int(getattr(mechanism, "draws", 1))

@@ -31,6 +31,11 @@ def shown_release(mechanism: Mechanism[Outcome], counts: Counts, seed: int) -> R
     return mechanism.simulate(counts, stream(seed, "release", type(mechanism).__name__), (1,))
 
 
+def values_in(mechanism: Mechanism[Outcome]) -> int:
+    """Return how many values one release contains."""
+    return mechanism.prior.network.cell_count * int(getattr(mechanism, "draws", 1))
+
+
 @dataclass(frozen=True, eq=False)
 class CuratorInputs:
     """What a curator's board is computed from.
@@ -89,7 +94,6 @@ class CuratorInputs:
     @cached_property
     def most_releases(self) -> int:
         """How many releases there is time for: fewer of a large network, or if each has many samples."""
-        values = self.exact.network.cell_count * getattr(self.mechanism_at(1.0), "draws", 1)
         cells = len(self.question.cells)
         read = MOST_READ // cells if self.is_noise_aware and cells > 1 else self.releases
-        return max(FEWEST, min(self.releases, MOST_VALUES // values, max(SHOWN, read)))
+        return max(FEWEST, min(self.releases, MOST_VALUES // values_in(self.mechanism_at(1.0)), max(SHOWN, read)))

@@ -6,16 +6,16 @@ A curator's board is computed from the table. A recipient's board is computed fr
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
+from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import near_one, numeral, numeral_above
-from dpbayes.boards.against_epsilon import Pictures
+from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.experiments.answers import (
@@ -30,22 +30,17 @@ from dpbayes.experiments.answers import (
 )
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.explore import belief_figure
-from dpbayes.mechanisms import Mechanism, Outcome, Release
+from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.parameters import EPSILON
+from dpbayes.model.network import statement
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 
 DRAWN, DRAWN_JOINT = 4, 3
 """Simulated releases whose curves can be seen, of a cell and of another question."""
 
-TINY = 1e-4
-"""An error below which two digits are not given in full."""
-
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
-
-FEW = 40
-"""Fewer simulated releases than these have no range that contains 95%."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,28 +78,24 @@ POSTERIOR = Panel(
     large=True,
     action="Draw another",
     help="The blue curve is the posterior of the answer, computed from the table itself: its width is what the records "
-    "leave open. A release publishes counts with noise, and the other curve is what the public would learn from them. "
-    "Each dot is the answer of one possible release, and the filled dot that of the curve. A curve that leaves the "
-    "picture at an end has its share there. The noise is of real numbers, as in the papers. A release adds whole "
-    "numbers of the same scale, which changes little unless the scale is below 1.",
+    "leave open. The other curve is what the public would learn from the counts of one release, whose answer is the "
+    "filled dot. The noise is of real numbers, as in the papers. A release adds whole numbers of the same scale, which "
+    "changes little unless the scale is below 1.",
 )
 DIVERGENCE = Panel(
     "divergence",
     "How far from the truth?",
     "KL divergence of the released posterior against epsilon.",
-    help="How much the released distribution of all probabilities differs from that of the table itself: the KL "
-    "divergence, in nats. 0 means equal. It adds up over all probabilities, so it can be large where one answer is "
-    "accurate. A noise-aware reader models the public noise; a naive reader takes noisy counts as true counts. The "
-    "solid grey line is proved: 95% of releases are below it for a naive reader. The dashed line is the bound that "
-    "Zhang and others (AAAI 2016) state.",
+    help="The KL divergence of the released distribution of all probabilities from that of the table. 0 means equal. "
+    "The grey lines are for a naive reader, who takes noisy counts as true ones: 95% of releases are proved below the "
+    "solid one, and Zhang and others (AAAI 2016) state the dashed one.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise makes a true count of 0 negative in half of the releases. A naive reader sets it to 0, which distorts "
-    "the answers of few records. Solid lines: the share of simulated releases with a negative count. Fourier adds t to "
-    "all counts; its dashed bound is proved for every table.",
+    help="Noise makes a true count of 0 negative in half of the releases. A naive reader sets it to 0. Fourier adds t "
+    "to all counts; its dashed bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
@@ -116,14 +107,7 @@ ACCURACY = Panel(
 
 SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
 
-PUBLISHED = "Neither curve is published: a release is a list of noisy counts. "
-"""What stands at the picture where nothing else on the page says it."""
-
-PERSON = Panel(
-    "person",
-    "What about one person?",
-    "An attacker's belief about one person before a release, and the largest one after it.",
-)
+PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
 FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
 
@@ -147,15 +131,14 @@ def explore_table(inputs: CuratorInputs, *, attack: str = "") -> View:
 
     Args:
         inputs: The table's counts and the mechanism.
-        attack: What somebody wants to find out about one person. The large picture stands beside that of this person
-            alone.
+        attack: What somebody believes about one person, whose picture then stands alone beside the large one.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
     others = (PERSON,) if attack else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     board = Board("explore", _title(inputs), (POSTERIOR, *others), {}, "1", SLIDER, private=True)
-    beside = attack or Pictures(inputs)
+    beside = partial(_person, inputs, attack) if attack else Pictures(inputs).at
     return View(board, lambda stop: _frames(inputs, float(stop), beside))
 
 
@@ -232,37 +215,60 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
 
 
-def _frames(inputs: CuratorInputs, epsilon: float, beside: Pictures | str) -> tuple[Frame, ...]:
-    """Return the frames of the answer at an epsilon, with the pictures beside it, or that of one person's attack."""
+def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Shown]) -> tuple[Frame, ...]:
+    """Return the frames of the answer at an epsilon, with the pictures beside it."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
     drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
-    read = _answers(inputs, mechanism, drawn)
+    first, others = _releases(inputs, mechanism)
+    read = answers_of_both(
+        first, others, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn - 1, span=inputs.span
+    )
     low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
     picture = _picture(inputs, read, (low, high))
-    error = float(np.abs(read.means - exact).mean())
-    most = ceiling(SUSPICION, mechanism.certified)
-    if is_alone := isinstance(beside, str):
-        figures, captions, others = {"person": belief_figure(SUSPICION, most)}, {"person": beside}, dict[str, float]()
-    else:
-        figures, captions, others = beside.at(epsilon)
-    numbers = {**others, "exact": exact, "low": low, "high": high, "error": error}
-    numbers |= {"factor": math.exp(mechanism.certified.epsilon), "belief": 100 * most}
+    figures, captions, numbers = beside(epsilon)
+    numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
+    promise = mechanism.certified
+    numbers |= {"factor": math.exp(promise.epsilon), "belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
     def frame(this: int) -> Frame:
         shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])
         figure, answer = answer_figure(shown, name=name, colour=mechanism.colour), float(read.means[this])
-        text = f"{PUBLISHED * is_alone}This release answers {probability_text(answer, decimals)}. {caption}"
+        counts = _counts_text(inputs, others.part(slice(this - 1, this)) if this else first)
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
-            _promise(mechanism.certified),
-            {"posterior": text, **captions},
+            _promise(promise),
+            {"posterior": f"{counts}This release answers {probability_text(answer, decimals)}. {caption}", **captions},
             numbers | {"released": answer},
         )
 
     return tuple(map(frame, range(drawn)))
+
+
+def _person(inputs: CuratorInputs, attack: str, epsilon: float) -> Shown:
+    """Return the picture of what a release can reveal about one person, below which the attack is described."""
+    most = ceiling(SUSPICION, inputs.mechanism_at(epsilon).certified)
+    return {"person": belief_figure(SUSPICION, most)}, {"person": attack}, {}
+
+
+def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
+    """Return the noisy counts of the records in question beside the true ones; "" where no such count is released."""
+    question, outcome = inputs.question, release.outcome
+    if question.cell is None or not isinstance(outcome, ReleasedPosterior):
+        return ""
+    rows, noisy, true = question.network.row_of_cell, outcome.updates[0], inputs.counts.values
+    own = np.arange(len(rows)) == question.cell
+    rest = (rows == rows[question.cell]) & ~own
+    pairs = (question.target, question.state), *question.evidence.items()
+    event, *given = (statement(inputs.meanings.get(name, name), state) for name, state in pairs)
+    have, have_not = (
+        f"{round(noisy[cells].sum()):,} {word} (table: {true[cells].sum():,})"
+        for cells, word in ((own, f"with {event}"), (rest, "without"))
+    )
+    among = f"among {' and '.join(given)}, " * bool(given)
+    return f"A release is only noisy counts: {among}{have} and {have_not}. "
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
@@ -278,7 +284,7 @@ def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) ->
         span=inputs.span,
         exact=inputs.exact_density,
         answer=inputs.answer,
-        interval=None if is_prior or len(read.means) < FEW else ends,
+        interval=None if is_prior or len(read.means) < SHOWN else ends,  # few releases have no such range
         is_prior=is_prior,
     )
 
@@ -290,23 +296,20 @@ def _said(
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
-    error = f"{numbers['error']:#.2g}" if numbers["error"] > TINY else numeral(numbers["error"], 2)
     if picture.is_prior:
         same = probability_text(float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)))
         said = f"this release says nothing about the table; it answers about {same}, as the prior does."
-        return said, f"{FROM_PRIOR} The mean absolute error, {error}, is only how far it happens to be from the table."
-    caption = f"Mean absolute error of releases: {error}."
+        return said, FROM_PRIOR
+    caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
     share = f"{releases} possible" if picture.interval is None else "95 of 100"
-    reason = (FEW_RECORDS if releases >= FEW else NO_ARROW) if side else ""
+    reason = (FEW_RECORDS if releases >= SHOWN else NO_ARROW) if side else ""
     return f"the table’s answer of {answer} comes out {ends} in {share} releases.", f"{caption}{reason}"
 
 
-def _answers(inputs: CuratorInputs, mechanism: Mechanism[Outcome], drawn: int) -> Answers:
-    """Read the release that a recipient sees, and other possible ones."""
-    first = shown_release(mechanism, inputs.counts, inputs.seed)
+def _releases(inputs: CuratorInputs, mechanism: Mechanism[Outcome]) -> tuple[Release[Outcome], Release[Outcome]]:
+    """Return the release that a recipient sees, and other possible ones."""
     rng = stream(inputs.seed, "explore", type(mechanism).__name__)
     others = mechanism.simulate(inputs.counts, rng, (inputs.most_releases - 1,))
-    is_noise_aware, span = inputs.is_noise_aware, inputs.span
-    return answers_of_both(first, others, inputs.question, is_noise_aware=is_noise_aware, drawn=drawn - 1, span=span)
+    return shown_release(mechanism, inputs.counts, inputs.seed), others

@@ -10,6 +10,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.boards.curator import values_in
 from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
@@ -36,11 +37,15 @@ TOLERANCE = Parameter(
     description="The largest acceptable difference between the answer of a release and that of the table.",
 )
 
-PRIOR_ANSWERS = "The error first rises: at the smallest ε only the prior answers, which happens to be near the answer."
-"""What an error that rises before it falls means."""
+WHY = (
+    "Why made-up tables? An ε that is chosen by looking at the records could itself reveal something about one of them."
+)
+LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
+"""Why made-up tables are used, and what holds of the table itself."""
 
+PRIOR_ANSWERS = "The error first rises: at the smallest ε only the prior answers, which happens to be near the answer."
 RISE = 1.2
-"""How many times the first error the largest one is, if this is explained."""
+"""What an error that rises before it falls means, and by how many times it rises if this is explained."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +72,8 @@ class ToleranceInputs:
     def releases(self) -> int:
         """How many releases are simulated at each epsilon."""
         mechanism = self.mechanism_at(1.0)
-        if hasattr(mechanism, "noise_model"):
-            most = MOST_READ // len(self.question.cells)
-        else:
-            most = MOST_SAMPLED // (self.tables.network.cell_count * getattr(mechanism, "draws", 1))
+        reads = hasattr(mechanism, "noise_model")
+        most = MOST_READ // len(self.question.cells) if reads else MOST_SAMPLED // values_in(mechanism)
         return max(LEAST_RELEASES, min(MOST_RELEASES, most))
 
     @cached_property
@@ -85,9 +88,8 @@ ERRORS = Panel(
     "How does the error depend on ε?",
     "Two falling curves against epsilon: errors that half and 95 of 100 releases do not exceed.",
     large=True,
-    help="The error is the difference from the table's own answer, above or below it. Half of the releases have an "
-    "error below the lower curve, and 95 of 100 one below the upper curve. The range on Answer leaves out 2.5% of "
-    "releases on each side instead, so it can be a little off the middle.",
+    help="Half of the releases have an error below the lower curve, and 95 of 100 one below the upper curve. The range "
+    "on Answer leaves out 2.5% of releases on each side instead, so it can be a little off the middle.",
 )
 
 
@@ -126,15 +128,18 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    has_risen = bool(most.max() > RISE * most[0])
-    numbers, note = dict[str, float](), _about(inputs)
+    numbers = dict[str, float]()
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)
-    caption = " ".join([*_interval(least), *[PRIOR_ANSWERS] * has_risen])
-    headline = _headline(least, errors, tolerance)
-    if not inputs.tables.is_private:
-        headline = f"On made-up tables, {headline[0].lower()}{headline[1:]}"
-    return Frame(headline, {"errors": figure}, (note,), {"errors": caption}, numbers)
+    is_private, notes = (
+        inputs.tables.is_private,
+        [f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}."],
+    )
+    if not is_private:
+        notes.append("A table unlike these may need far less ε, or far more.")
+    notes += [*_interval(least), *[PRIOR_ANSWERS] * bool(most.max() > RISE * most[0])]
+    why, texts = LOOKED if is_private else WHY, {"errors": " ".join(notes)}
+    return Frame(_headline(least, errors, tolerance), {"errors": figure}, (why,), texts, numbers)
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
@@ -152,15 +157,6 @@ def _rounded_up(epsilon: float) -> float:
         return epsilon
     place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
-
-
-def _about(inputs: ToleranceInputs) -> str:
-    cost = (
-        ". No guarantee covers an ε that is chosen by looking at the table."
-        if inputs.tables.is_private
-        else ", which costs no privacy. A table unlike these may need far less ε, or far more."
-    )
-    return f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}{cost}"
 
 
 def _interval(least: LeastEpsilon) -> list[str]:

@@ -26,6 +26,9 @@ WHOLE: Span = (0.0, 1.0)
 WIDEST, ROUGH, FINE = 0.7, (0.1, 0.2, 0.3), 10.0
 """The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
 
+LEAST_MOVED, MOVED = 0.2, 1.5
+"""Half of the least width of a release without intervals, and how many times an answer's change it is."""
+
 HALVES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 """Halves of the widths that are shown, few so that similar mechanisms have the same."""
 
@@ -80,8 +83,9 @@ def span_of(release_at: Callable[[float], Release[Outcome]], question: Question)
     """
     middle = float(answers_of(release_at(FINE), question, is_noise_aware=True).means[0])
     for epsilon in ROUGH:
-        interval = answers_of(release_at(epsilon), question, is_noise_aware=True).interval
-        wide = float(np.ptp(interval)) / 2 if interval else 1.0
+        read = answers_of(release_at(epsilon), question, is_noise_aware=True)
+        moved = max(LEAST_MOVED, MOVED * abs(float(read.means[0]) - middle))
+        wide = float(np.ptp(read.interval)) / 2 if read.interval else moved
         half = next((half for half in HALVES if half >= wide), 1.0)
         low, high = max(0.0, middle - half), min(1.0, middle + half)
         if high - low <= WIDEST:

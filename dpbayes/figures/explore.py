@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import GREEN, SLATE, Curve, Look
-from dpbayes.base.text import in_hundred, numeral, power_of_ten, share_text
+from dpbayes.base.looks import BOUND, GREEN, SLATE, Curve, Look
+from dpbayes.base.text import in_hundred, numeral, percent, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    LINES,
     PERCENT,
     Axis,
     Figure,
@@ -72,8 +71,8 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    mark = value_mark(epsilon, value, f"mean {numeral(value, 2)}", spread.look.colour, side="bottom right")
-    y, x = _divergences("KL divergence, nats", _top(spread, others)), small_epsilon_axis(spread.x)
+    mark = value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom right")
+    y, x = _divergences("KL divergence", _top(spread, others)), small_epsilon_axis(spread.x)
     ends = 10.0 ** np.array(x["range"])
     near = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.ones(2), faded(GREEN, 0.15))
     text = {"xref": "paper", "x": 0.01, "y": LEAST + 0.7, "xanchor": "left", "text": NEARLY_EQUAL, "showarrow": False}
@@ -111,17 +110,17 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
 
 
 def belief_figure(before: float, after: float) -> Figure:
-    """Draw a belief about one person before a release, and the largest one after it, rounded up, as bars."""
-    y = titled("", range=[-0.5, 1.6], tickvals=[1, 0], ticktext=["before", "after: at most"], zeroline=False)
-    traces: list[Trace] = []
-    for place, belief, colour in ((1, before, faded(SLATE, 0.65)), (0, after, SLATE)):
-        said = f"{in_hundred(belief)}%" if place == 0 else share_text(belief)
-        text = {"mode": "text", "text": [said], "textposition": "top right"}
-        bar = {"x": [0.0, belief], "y": [place, place], "line": {"color": colour, "width": 18}}
-        above = {"type": "scatter", "x": [0.0], "y": [place + 0.25]}
-        traces += [one | {"hoverinfo": "skip", "showlegend": False} for one in (LINES | bar, above | text)]
-    x = titled("belief that a statement is true", range=[0, 1], tickformat=PERCENT, dtick=0.25)
-    return figure_of(traces, x=x, y=y, height=HEIGHT)
+    """Draw a belief about one person as a hundred squares: before a release, and at most after it, rounded up."""
+    percents = np.clip(100 * after - np.arange(100.0), 0.0, 1.0)  # the last one may be a part of a percent
+    percents[: round(100 * before)] = 2.0
+    colours = [[0.0, faded(BOUND, 0.15)], [0.5, faded(SLATE, 0.5)], [1.0, SLATE]]
+    squares = {"type": "heatmap", "z": percents.reshape(10, 10), "zmin": 0, "zmax": 2, "colorscale": colours}
+    squares |= {"xgap": 3, "ygap": 3, "showscale": False, "hoverinfo": "skip"}
+    said = f"<b>{percent(before)} → at most {in_hundred(after)}%</b>"
+    text = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 1, "yanchor": "bottom", "text": said, "showarrow": False}
+    hidden: Axis = {"visible": False}
+    margin = {"l": 8, "r": 8, "t": 44, "b": 8}
+    return figure_of([squares], x=hidden, y=hidden, annotations=[text | {"font": {"size": 22}}], margin=margin)
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:

@@ -86,6 +86,8 @@ def test_a_narrow_answer_is_enlarged_alike_in_both_seats():
     assert axis["range"] == [low, high]
     assert f"enlarged: {low:g} to {high:g}" in axis["title"]["text"]
     assert INPUTS.span == replace(INPUTS, mechanism_at=fourier_at).span != (0.0, 1.0)
+    low, high = replace(INPUTS, mechanism_at=lambda e: dp.PosteriorSampler(prior=NETWORK, epsilon=e)).span
+    assert low < INPUTS.answer < high <= low + 0.7, "also of a mechanism that releases no interval"
 
 
 def test_answers_outside_of_what_is_shown_are_counted():
@@ -145,6 +147,16 @@ def test_draw_another_shows_another_of_the_same_releases():
     assert all(not np.array_equal(curves[0], curve) for curve in curves[1:])
 
 
+def test_the_noisy_counts_behind_the_answer_stand_beside_those_of_the_table():
+    captions = [frame.captions["posterior"] for frame in explore_table(INPUTS).frames_at("1")]
+    noisy = shown_release(laplace_at(1), COUNTS, INPUTS.seed).numbers[0]
+    yes, no = QUESTION.cell, QUESTION.cell + 1
+    expected = [round(noisy[yes]), COUNTS.values[yes], round(noisy[no]), COUNTS.values[no]]
+    assert [int(number) for number in re.findall(r"\d+", captions[0])[:4]] == expected
+    assert len(set(captions)) == DRAWN
+    assert "counts" not in explore_table(replace(INPUTS, question=WIDE)).frames_at("1")[0].captions["posterior"]
+
+
 @pytest.mark.parametrize(
     ("mechanism_at", "bounds"),
     [
@@ -197,10 +209,10 @@ def test_the_caption_states_shares_with_a_negative_count():
     frame = explore_table(replace(INPUTS, fourier_at=fourier_at)).frames_at("1")[0]
     noise = noise_under(NETWORK, fourier_at(1).calibration)
     proved = float(negative_marginal_probability(NETWORK, noise=noise, t=fourier_at(1).t))
-    laplace, fourier = re.findall(r"([\d.]+)%", frame.captions["signs"])
-    assert float(laplace) == pytest.approx(100 * frame.numbers["signs"], abs=0.05)
-    assert float(fourier) < 100 * proved
-    assert "the noise is modelled" in frame.captions["signs"]
+    laplace, fourier, bound = map(float, re.findall(r"([\d.]+)%", frame.captions["signs"]))
+    assert (laplace, bound) == pytest.approx((100 * frame.numbers["signs"], 100 * proved), abs=0.05)
+    assert fourier < bound
+    assert frame.captions["signs"].startswith("Yes, which does no harm")
 
 
 # A question that is no cell

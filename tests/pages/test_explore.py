@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dpbayes.audit.risk import belief_sentence, ceiling
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
-from dpbayes.base.text import escaped
+from dpbayes.boards.which_epsilon import LOOKED, WHY
 from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.figures.answer import TABLE
 from dpbayes.model.query import query
@@ -24,11 +24,11 @@ from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages import release_history
 from dpbayes.ui.pages.explore import NO_ARROWS, UNKNOWN, guessed, inputs_of
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.looked import _LOOKED
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.session.settings import EXPLORED_NAMES, Seat
 from dpbayes.ui.session.uploads import Upload
 from tests.conftest import thorough
-from tests.pages.conftest import unfold
 from tests.pages.screen import (
     board_texts,
     boards,
@@ -163,7 +163,7 @@ def test_states_of_an_own_table_are_split_for_fourier() -> None:
 def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
     at = open_page(PAGE, **WHICH, **SMALL)
     assert board(at)["name"] == "which-epsilon"
-    assert "costs no privacy" in frame(at)["notes"][-1]
+    assert frame(at)["notes"] == [WHY]
     assert at.session_state["board.numbers"]["least epsilon"] > 0
     slide(at, "explore.tolerance", 0.2)
     assert board(at)["value"] == "0.2"
@@ -173,9 +173,9 @@ def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
 def test_only_the_curator_may_ask_about_the_table_itself() -> None:
     loaded = {"explore.tables": SimulatedTables.LOADED.value}
     at = open_page(PAGE, **WHICH, **SMALL, **loaded)
-    assert "No guarantee covers" in frame(at)["notes"][-1]
+    assert frame(at)["notes"] == [LOOKED]
     recipient = open_page(PAGE, seat="recipient", **WHICH, **SMALL, **loaded)
-    assert "costs no privacy" in frame(recipient)["notes"][-1]
+    assert frame(recipient)["notes"] == [WHY]
 
 
 @pytest.mark.parametrize("rows", [None, 100])
@@ -193,12 +193,12 @@ def test_a_typed_guess_is_used_and_without_one_the_least_epsilon_is_not_recommen
     at.session_state["upload"] = own_table()
     at.session_state["settings"] = replace(settings_of(at), data="upload")
     fine(at.switch_page(PAGE).run())
-    notes = frame(at)["notes"]
+    texts = frame(at)["captions"]
     fine(at.text_input(key="box.guess.answer").set_value("1.3").run())
-    assert frame(at)["notes"] == notes
+    assert frame(at)["captions"] == texts
     fine(at.text_input(key="box.guess.answer").set_value("0.3").run())
-    assert "near 0.3" in frame(at)["notes"][0] != notes[0]
-    assert UNKNOWN in notes[0]
+    assert "near 0.3" in frame(at)["captions"]["errors"]
+    assert UNKNOWN in texts["errors"]
 
 
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:
@@ -273,12 +273,13 @@ def test_a_wide_network_has_few_releases_and_no_pictures_against_epsilon() -> No
     assert "possible releases" in everything(at)
 
 
-def test_the_least_epsilon_is_used_for_the_answer_by_one_button() -> None:
+def test_the_least_epsilon_leads_to_a_release_and_past_the_exact_answer() -> None:
     at = open_page(PAGE, **WHICH)
     least = at.session_state["board.numbers"]["least epsilon"]
     fine(at.button(key="epsilon.use").click().run())
     assert settings_of(at).parameter("epsilon") == least != 1
-    assert "posterior" in frame(at)["figures"]
+    assert at.title[0].value == "Release"
+    assert _LOOKED not in at.session_state
 
 
 # Share
@@ -333,17 +334,3 @@ def test_a_recipient_gets_no_code_that_reads_records_which_are_not_public() -> N
 def test_the_line_says_what_kind_of_promise_it_is(promise: Guarantee, most: str) -> None:
     line = f"An attacker’s 10% belief that a statement about one person is true can rise to {most}"
     assert belief_sentence(promise) == line
-
-
-def test_on_the_second_board_the_person_is_that_of_its_epsilon() -> None:
-    at = unfold(open_page(PAGE, **WHICH), "person.open")
-    least = Guarantee(at.session_state["board.numbers"]["least epsilon"])
-    assert escaped(belief_sentence(least)) in [markdown.value for markdown in at.markdown]
-
-
-@pytest.mark.parametrize("seat", list(Seat))
-def test_the_belief_before_and_after_a_release_is_a_sentence_and_two_bars(seat: Seat) -> None:
-    at = unfold(open_page(PAGE, epsilon="2", seat=seat.value, **SMALL), "person.open")
-    assert escaped(belief_sentence(Guarantee(2.0))) in [markdown.value for markdown in at.markdown]
-    bars = [element.proto.value for element in at.get("progress")]
-    assert bars == [10, int(100 * ceiling(0.1, Guarantee(2.0)))]

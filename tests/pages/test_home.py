@@ -62,9 +62,11 @@ def test_the_picture_of_home_is_the_large_one_of_explore_whatever_table_is_open(
         shown, large = frame_of(home), frame_of(explore)
         assert shown["headline"] == large["headline"]
         assert [panel["key"] for panel in home["panels"]] == ["posterior", "person"]
-        person = shown["figures"]["person"]["data"]
-        assert [person[0]["x"][1], person[2]["x"][1]] == pytest.approx([0.1, ceiling(0.1, Guarantee(0.1))])
-        assert f"at most {person[-1]['text'][0]}." in shown["notes"][0]
+        person = shown["figures"]["person"]
+        squares = np.array(person["data"][0]["z"]).clip(max=1)
+        assert squares.sum() == pytest.approx(100 * ceiling(0.1, Guarantee(0.1)))
+        assert person["layout"]["annotations"][0]["text"] == "<b>10% → at most 11.0%</b>"
+        assert "at most 11.0%." in shown["notes"][0]
         for trace, other in zip(
             shown["figures"]["posterior"]["data"], large["figures"]["posterior"]["data"], strict=True
         ):

@@ -7,10 +7,9 @@ from typing import Literal
 
 import streamlit as st
 
-from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
+from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, in_hundred, numeral, percent, shortest, typed
+from dpbayes.base.text import numeral, shortest, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
@@ -32,43 +31,35 @@ from dpbayes.ui.session.options import ExploreView, SimulatedTables
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import box, parameter_control, plain_number, refusal
 from dpbayes.ui.widgets.from_python import FACE, counts_in_python, program, show_python, value_in_python
-from dpbayes.ui.widgets.show import folded
 
 NO_ARROWS = "The graph has no arrows yet. Draw one with *Edit* beside **Graph**, or choose a graph on *Network*."
+
+SIMULATING = "Simulating releases …"
 
 OF_RECORDS = 5
 """Simulated releases at each stop of a mechanism that reads the records, which takes long."""
 
-PERSON = "person.open"
-"""Whether the part on one person is open, which depends on epsilon."""
-
 
 def explore_page(chosen: Chosen) -> None:
-    """Show the question, one of the two boards and the controls, and below these what the epsilon means."""
+    """Show the question, one of the two boards and the controls."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
     release = None if chosen.is_curator else _of_session(chosen)
     with controls:
         rail(chosen, is_real=release is not None)
-        use, below = st.container(key="use"), st.container(key="below")
-    promise: Guarantee | None = None
+        use = st.container(key="use")
     with main:
         question_line(chosen)
-        if not chosen.graph.edges and release is None:
+        if not (chosen.graph.edges or chosen.reads_records or release is not None):
             st.caption(NO_ARROWS)
         if release is not None:
             _real_release(chosen, release)
-            promise = release.tables.guarantee
         elif chosen.options("explore").view is ExploreView.EPSILON:
-            promise = _which_epsilon(chosen, use)
+            _which_epsilon(chosen, use)
         else:
-            with below:
+            with use:
                 _make_a_release(chosen)
             _release(chosen)  # without a board, its refusal is the rest of the page
-            promise = chosen.mechanism.certified
-    if promise is not None:
-        with below:
-            one_person(promise)
 
 
 def _of_session(chosen: Chosen) -> Document | None:
@@ -111,9 +102,8 @@ def _make_a_release(chosen: Chosen) -> None:
 def _release(chosen: Chosen) -> None:
     """Show the board of this seat. Errors: those of `view_of`."""
     view, value = view_of(chosen), shortest(chosen.epsilon)
-    is_alone = not st.session_state.get(PERSON)
-    with st.container(key="main"), st.container(key="picture"):
-        show("explore", inputs_of(chosen), lambda: view, value, is_alone=is_alone)
+    with st.container(key="main"), st.container(key="picture"), st.spinner(SIMULATING):
+        show("explore", inputs_of(chosen), lambda: view, value, is_alone=True)
     python = (lambda: show_python(python_of(chosen), "explore", chosen)) if _has_python(chosen) else None
     share(view, value, python=python)
 
@@ -197,8 +187,8 @@ LIKELY, WEAK = 0.5, " :red[**This ε protects weakly.**]"
 """A belief above which the protection is called weak."""
 
 
-def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> Guarantee | None:
-    """Show the board of the least epsilon for each tolerance, and offer that epsilon; return its promise.
+def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> None:
+    """Show the board of the least epsilon for each tolerance, and lead to a release with that epsilon.
 
     Errors: those of `tolerance_inputs`.
     """
@@ -210,27 +200,21 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     if st.session_state.get("epsilon.of") != key:
         slot.caption("No ε is computed yet.")  # in place of the offer for the settings before
     st.session_state["epsilon.of"] = key
-    with st.container(key="main"), st.container(key="picture"):
+    with st.container(key="main"), st.container(key="picture"), st.spinner(SIMULATING):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
     share(view, value)
     if least is None:
         slot.empty()
-        return None
+        return
     promise = inputs.mechanism_at(least).certified
     with slot.container():
         if chosen.is_curator:
             is_doubtful = UNKNOWN in about or (inputs.tables.is_private and not chosen.has_public_records)
             kind: Literal["primary", "secondary"] = "secondary" if is_doubtful else "primary"
-            label = f"Use ε = {shortest(least)}"
-            st.button(label, type=kind, key="epsilon.use", on_click=_use, args=(least,), width="stretch")
+            if st.button(f"Make a release at ε = {shortest(least)}", type=kind, key="epsilon.use", width="stretch"):
+                set_parameter("epsilon", least)
+                st.switch_page("pages/release.py")
         st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
-    return promise
-
-
-def _use(epsilon: float) -> None:
-    """Choose an epsilon, and show its answer."""
-    set_parameter("epsilon", epsilon)
-    set_parameter("explore.view", ExploreView.RELEASE)
 
 
 def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
@@ -268,7 +252,7 @@ def _tables(chosen: Chosen) -> Tables:
         if question.evidence:
             st.markdown("records", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
-        st.caption(":red[Type what you expect from public knowledge. With an empty box, this ε is only an example.]")
+        st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
 
 
@@ -303,17 +287,3 @@ def guessed(question: Question, planned: PlannedTables, answer: float | None, ro
     note = UNKNOWN if answer is None and not is_published else ""
     source = f"with an answer near {numeral(near, 2)}{note}{f' from about {about:,.0f} of them' if given else ''}"
     return replace(planned, probabilities=guess(question.network, stated), source=source)
-
-
-# One person
-
-
-def one_person(promise: Guarantee) -> None:
-    """Show how far a guarantee lets a belief about one person rise, as a sentence and as two bars."""
-    with folded("Meaning for one person", key=PERSON) as is_open:
-        if is_open:
-            st.markdown(escaped(belief_sentence(promise)))
-            most = ceiling(SUSPICION, promise)
-            st.progress(SUSPICION, text=f"Before: {percent(SUSPICION)}")
-            st.progress(most, text=f"After, at most: {in_hundred(most)}%")
-            st.caption(f"{LINKED} The ε of several releases add up.")

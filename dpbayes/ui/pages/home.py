@@ -27,10 +27,13 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little: one record changes the probability of any release at most $e^ε$-fold, 2.72-fold "
-    "at ε = 1. The larger ε is, the more can be learned, also about one person."
+    "**Epsilon (ε)** says how little: one record makes any release at most 2.72 times as likely at ε = 1, and 1.11 "
+    "times at ε = 0.1. The larger ε is, the more can be learned, also about one person."
 )
-ATTACK = "Example: someone who knows all other records asks whether one person has bronchitis."
+ATTACK = (
+    "Someone who knows all other records believes with 10% that one patient has bronchitis (dark). A release can add "
+    "at most the pale purple squares."
+)
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
@@ -39,9 +42,10 @@ def home_page() -> None:
     """Show what this is beside a live picture, the two ways in, and the stories below."""
     with st.container(key="beside-home"):
         words, picture = st.columns([1, 2], gap="medium")
-    with words, st.container():
+    with words, st.container():  # on a phone, the picture comes after this
         headline("Share what your data shows, and limit what it reveals about anyone.")
         st.markdown(WHAT_IT_IS)
+    with words:
         st.markdown(EPSILON)
         with st.container(horizontal=True):
             if st.button("Explore", type="primary", key="explore"):
@@ -50,7 +54,6 @@ def home_page() -> None:
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
             st.button("What is epsilon? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
-    with words:
         st.markdown(STEPS)
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
