@@ -17,7 +17,7 @@ from dpbayes.experiments.accuracy.plan import AccuracyPlan, epsilon_grid
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.releases import density
 from dpbayes.figures.accuracy import accuracy_figure
-from dpbayes.figures.audit import Mark, privacy_curve_figure
+from dpbayes.figures.audit import privacy_curve_figure
 from dpbayes.figures.dag import dag_figure, layered_positions
 from dpbayes.figures.posterior import density_figure, density_grid
 from dpbayes.figures.style import PlotlyFigure
@@ -191,7 +191,7 @@ def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFig
         report.curve.deltas,
         report.curve.lower,
         broken=report.broken_at(promise),
-        claimed=Mark(promise.epsilon, promise.delta, "stated") if promise.is_private else None,
+        claimed=(promise.epsilon, promise.delta) if promise.is_private else None,
     ).to_plotly()
 
 

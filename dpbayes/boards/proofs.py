@@ -24,14 +24,15 @@ from dpbayes.experiments.claims import (
     ClaimInputs,
     ClaimShown,
     Evaluation,
+    amount_of,
     axis_parameter,
     claim_of,
     claim_verdict,
+    compared_with,
     failures_of,
     finding,
-    shown_as,
 )
-from dpbayes.figures.audit import LossBar, Mark, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
+from dpbayes.figures.audit import LossBar, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
 
@@ -194,7 +195,7 @@ def _curve(report: AuditReport) -> Figure:
         report.curve.deltas,
         report.curve.lower,
         broken=report.broken_at(claim),
-        claimed=Mark(claim.epsilon, claim.delta, "stated") if claim.is_private else None,
+        claimed=(claim.epsilon, claim.delta) if claim.is_private else None,
     )
 
 
@@ -316,11 +317,10 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
 
 BOUND = Panel(
     "bound",
-    "Is the stated bound exceeded?",
+    "Is the stated bound large enough?",
     "The bound as stated, as proved and the true values.",
-    help="Stated: the number that the paper’s formula gives. Proved: the number that can be proved. The stated line is "
-    "red where the true value is above it. Nats are the unit of natural logarithms: for a privacy loss, 1 is a factor "
-    "of 2.7 between two probabilities; for a KL divergence, 0 means equal distributions.",
+    help="Stated: the number that the paper’s formula gives. Proved: a number that no true value exceeds. The stated "
+    "line is red where a true value is above it. A KL divergence of 0 means equal distributions.",
 )
 
 
@@ -354,16 +354,14 @@ def example_view(shown: ClaimShown) -> View:
     rows = [LossBar(*row) for row in zip(("Stated in the paper", "True value"), values, values, texts, strict=True)]
     figure = verdict_figure(rows, limit=example.printed, title=example.unit)
     panel = Panel("example", "How far is the true value from the stated one?", "The stated and the true value.")
-    frame = Frame(claim_verdict(claim, example), {"example": figure}, (claim.finding,))
+    frame = Frame(claim_verdict(claim, example), {"example": figure})
     return View(Board("claim", claim.title, (panel,), {}), lambda _: (frame,))
 
 
 def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
     inputs.exhibit.limit(*inputs.point(stop))
     here = inputs.evaluated(stop)
-    return Frame(
-        finding(here), {"bound": _bound_picture(inputs.curve, here)}, _claim_notes(here), {"bound": _values(here)}
-    )
+    return Frame(finding(here), {"bound": _bound_picture(inputs.curve, here)}, (), {"bound": _claim_caption(here)})
 
 
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
@@ -380,27 +378,16 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
         exact_name=measured.exact_name,
         name=measured.name,
     )
-    marks = {"stated": float(here.bound.printed[0]), "proved": float(here.bound.certified[0])}
-    marks["true value"] = here.true_value
+    (name, value), proved = compared_with(here), float(here.bound.certified[0])
+    series = {"stated": float(here.bound.printed[0]), name.removeprefix("the ").partition(" of ")[0]: value}
+    series |= {"proved": proved} if proved != value else {}
+    marks = {f"{name} {amount_of(here, value, here.digits)}": value for name, value in series.items()}
     return bound_figure(
         curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
     )
 
 
-def _values(here: Evaluation) -> str:
-    """Return all values at a point by name."""
-    bound, measured = here.bound, here.measured
-    series = {
-        "as stated in the paper": bound.printed,
-        "proved": bound.certified,
-        measured.exact_name: measured.exact,
-        measured.name: measured.value,
-    }
-    text = ", ".join(f"{name} {shown_as(float(values[0]), here.digits)}" for name, values in series.items() if name)
-    return f"{text[0].upper()}{text[1:]} ({here.exhibit.unit})."
-
-
-def _claim_notes(here: Evaluation) -> tuple[str, ...]:
+def _claim_caption(here: Evaluation) -> str:
     measured, notes = here.measured, list[str]()
     if measured.releases:
         notes.append(
@@ -412,4 +399,4 @@ def _claim_notes(here: Evaluation) -> tuple[str, ...]:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     if not here.inputs.is_public:
         notes.append("Not private (curator view).")
-    return (here.claim.finding, *filter(None, [" ".join(notes)]))
+    return " ".join(notes)

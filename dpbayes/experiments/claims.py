@@ -2,6 +2,7 @@
 
 import enum
 import math
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,7 +44,9 @@ ClaimShown = enum.Enum(  # type: ignore[misc]  # the members come from the claim
 BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in EXHIBITS.items()})  # type: ignore[misc]
 """The bounds of claims, by the places of the claims."""
 
-MAIN = tuple(BoundClaim[name] for name in ("COROLLARY_3", "COROLLARY_1", "REFINED", "APPENDIX_C2", "COROLLARY_4"))
+_PLAIN = tomllib.loads(Path(__file__).with_name("main_claims.toml").read_text(encoding="utf-8"))
+
+MAIN = tuple(BoundClaim[name] for name in _PLAIN)
 """The bounds to start with: privacy and utility of Algorithm 1, and a claim on each other mechanism of [Zhang16]."""
 
 
@@ -74,6 +77,13 @@ def shown_by(bound: BoundClaim) -> ClaimShown:
 def bounds_of(shown: ClaimShown) -> list[BoundClaim]:
     """Return the bounds that are drawn of a claim: none of some, two of one."""
     return [bound for bound in BoundClaim if exhibit_of(bound).claim == claim_of(shown)]
+
+
+def in_plain_words(shown: ClaimShown, bound: BoundClaim | None) -> dict[str, str]:
+    """Return what the paper says and what is true, and for a claim to start with why it matters: by these labels."""
+    claim, own = claim_of(shown), _PLAIN.get(bound.name if bound else "", {})
+    texts = {"The paper says": own.get("says", f"{claim.title}."), "What is true": own.get("true", claim.finding)}
+    return texts | ({"Why it matters": own["why"]} if own else {})
 
 
 def failures_of(shown: ClaimShown) -> tuple[Counterexample, ...]:
@@ -215,7 +225,7 @@ class Evaluation:
     @property
     def digits(self) -> int:
         """How many digits the values at the first point have, so that an exceeded bound is seen to be so."""
-        printed, (_, value) = float(self.bound.printed[0]), _compared_with(self)
+        printed, (_, value) = float(self.bound.printed[0]), compared_with(self)
         return digits_apart(printed, value) if self.judgement.is_exceeded else 3
 
 
@@ -246,7 +256,7 @@ def finding(here: Evaluation) -> str:
         One sentence with at most two numbers.
     """
     judgement, printed, start = here.judgement, float(here.bound.printed[0]), _place(here)
-    general, proved = GENERAL[here.claim.verdict], _number(here, float(here.bound.certified[0]))
+    general, proved = GENERAL[here.claim.verdict], amount_of(here, float(here.bound.certified[0]))
     if not here.bound.applies and here.claim.verdict is not Verdict.AMENDED:
         return f"{start} does not apply here: it requires that {_unmet(here.bound)}."
     match judgement.decision:
@@ -267,13 +277,13 @@ def finding(here: Evaluation) -> str:
         share = percent_or_power(float(here.measured.exceeded[0]))
         allowed = percent_or_power(here.at.knobs.delta)
         return f"{_start(here)} {share} of simulated {here.exhibit.trials} exceed its bound, which allows {allowed}."
-    label, value = _compared_with(here)
+    label, value = compared_with(here)
     states = f"{_start(here)} it states {_amount(here, printed, here.digits)}"
     if value > printed and not judgement.is_exceeded:
-        agrees = f"but only {_number(here, value)} is proved" if judgement.by_proof else f"and {label} agrees with it"
+        agrees = f"but only {amount_of(here, value)} is proved" if judgement.by_proof else f"and {label} agrees with it"
         return f"{states}, {agrees}."
     joint = "but" if judgement.is_exceeded else "and"
-    return f"{states}, {joint} {label} is {_number(here, value, here.digits)}."
+    return f"{states}, {joint} {label} is {amount_of(here, value, here.digits)}."
 
 
 def _place(here: Evaluation) -> str:
@@ -302,7 +312,7 @@ def _start(here: Evaluation) -> str:
     return f"{_place(here)} {said}"
 
 
-def _compared_with(here: Evaluation) -> tuple[str, float]:
+def compared_with(here: Evaluation) -> tuple[str, float]:
     """Return what the stated bound is compared with, and its value: exact, else simulated, else proved."""
     measured, kind = here.measured, here.exhibit.says
     exact, simulated = float(measured.exact[0]), float(measured.value[0])
@@ -320,7 +330,7 @@ def _compared_with(here: Evaluation) -> tuple[str, float]:
 def _probability(here: Evaluation) -> str:
     """Return the probability that is bounded, behind "a probability": exact, else simulated, else nothing."""
     series = (float(here.measured.exact[0]), float(here.measured.value[0]))
-    return next((f" of {_number(here, value)}" for value in series if math.isfinite(value)), "")
+    return next((f" of {amount_of(here, value)}" for value in series if math.isfinite(value)), "")
 
 
 def shown_as(value: float, most: int = 3) -> str:
@@ -337,7 +347,8 @@ def percent_or_power(share: float, most: int = 3) -> str:
     return in_percent(share, max(most, 4 if share > 0.99 else 3)).replace(" ", "")
 
 
-def _number(here: Evaluation, value: float, most: int = 3) -> str:
+def amount_of(here: Evaluation, value: float, most: int = 3) -> str:
+    """Return a value of the bounded quantity in `most` digits; a probability in percent."""
     is_probability = here.exhibit.says is BoundKind.CHANCE
     if is_probability and value == 0:
         return "less than 10⁻³⁰⁰"
@@ -347,7 +358,7 @@ def _number(here: Evaluation, value: float, most: int = 3) -> str:
 
 
 def _amount(here: Evaluation, value: float, most: int = 3) -> str:
-    text = here.exhibit.amount.format(_number(here, value, most))
+    text = here.exhibit.amount.format(amount_of(here, value, most))
     return text.removesuffix("s") if text.endswith(" 1 nats") else text
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -92,13 +92,11 @@ def factor_axis(end: float) -> Axis:
     powers = range(0, math.ceil(decades), max(1, round(decades / 5)))
     logs, texts = math.log(10) * np.array(powers), [f"{10**k:,}" if k < 4 else power_of_ten(k) for k in powers]
     if decades < 3:
-        factors = np.array([1.0, 3.0, 10.0, 30.0, 100.0, 300.0])
-        if excess < 4:
-            unit = 10.0 ** math.floor(math.log10(excess))
-            factors = 1 + np.arange(0, 5, 0.5 if excess < 3 * unit else 1 if excess < 5 * unit else 2) * unit
+        unit = 10.0 ** math.floor(math.log10(excess))
+        step = unit * (0.5 if excess < 3 * unit else 1 if excess < 5 * unit else 2)
+        factors = 1 + np.arange(0, excess, step) if excess < 4 else np.array([1, 3, 10, 30, 100, 300])
         logs, texts = np.log(factors), [numeral(factor, 9) for factor in factors]
-    shown = {"tickvals": logs, "ticktext": texts, "range": [0, end], "showgrid": True}
-    return titled("times as likely (1 is no difference)", **shown)
+    return titled("times as likely (1 is no difference)", tickvals=logs, ticktext=texts, range=[0, end])
 
 
 def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Trace:
@@ -125,27 +123,15 @@ def _left(y: float, text: str) -> Axis:
 # The privacy curve
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A guarantee (epsilon, delta) as a point of the picture, and its name.
-
-    The pointer shows its numbers. In the legend, they would move the picture when they need another line.
-    """
-
-    epsilon: float
-    delta: float
-    name: str
-
-
 def privacy_curve_figure(
     epsilons: FloatArray,
     upper: FloatArray,
     lower: FloatArray,
     *,
     broken: BoolArray,
-    claimed: Mark | None,
+    claimed: tuple[float, float] | None,
 ) -> Figure:
-    """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,), above the claim.
+    """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,), above the claim (epsilon, delta).
 
     If `lower` equals `upper`, the curve is exact. Otherwise both are drawn, the lower one where it is known.
     """
@@ -164,12 +150,11 @@ def privacy_curve_figure(
             traces.append(both | {"y": bottom, "name": "lower bound", "line": dotted, "showlegend": False})
     if broken.any():
         above = np.where(broken, top, np.nan)
-        name = "above the claim" if claimed and claimed.name == "stated" else "above the ε setting"
+        name = "above the claim" if claimed else "above the ε setting"
         traces.append(LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
-    if claimed is not None and len(epsilons) and claimed.epsilon > epsilons[-1]:
-        claimed = replace(claimed, name=f"{claimed.name}, off the chart")
     if claimed is not None:
-        traces.append(_mark(claimed, floor, INVALID if broken.any() else BOUND))
+        beyond = ", off the chart" if len(epsilons) and claimed[0] > epsilons[-1] else ""
+        traces.append(_mark(*claimed, floor, INVALID if broken.any() else BOUND) | {"name": f"stated{beyond}"})
     return figure_of(
         traces,
         x=factor_axis(float(epsilons[-1]) if len(epsilons) and epsilons[-1] > 0 else 1.0),
@@ -178,26 +163,23 @@ def privacy_curve_figure(
     )
 
 
-def _floor(deltas: FloatArray, claimed: Mark | None) -> float:
+def _floor(deltas: FloatArray, claimed: tuple[float, float] | None) -> float:
     seen = [float(d) for d in deltas if d > 0] + [1e-3]
     least = max(min(seen), FLOOR)
-    promised = claimed.delta / 30 if claimed and claimed.delta else least
+    promised = claimed[1] / 30 if claimed and claimed[1] else least
     return 10.0 ** math.floor(math.log10(min(least, promised)))
 
 
-def _mark(mark: Mark, floor: float, colour: str) -> Trace:
+def _mark(epsilon: float, delta: float, floor: float, colour: str) -> Trace:
     """Return a line at the guarantee's epsilon upwards from its delta; a delta of zero is at the bottom."""
-    low = mark.delta if mark.delta > 0 else floor
-    promise = f"ε = {numeral(mark.epsilon, 4)}, δ = {numeral(mark.delta)}"
     return {
         "type": "scatter",
         "mode": "lines+markers",
-        "x": [mark.epsilon, mark.epsilon],
-        "y": [low, 1.0],
-        "name": mark.name,
+        "x": [epsilon, epsilon],
+        "y": [delta if delta > 0 else floor, 1.0],
         "line": {"color": colour, "width": 2, "dash": "dash"},
         "marker": {"symbol": "circle", "size": [12, 0], "color": colour, "opacity": 1},
-        "hovertemplate": f"{mark.name}: {promise}<extra></extra>",
+        "hovertemplate": f"stated: ε = {numeral(epsilon, 4)}, δ = {numeral(delta)}<extra></extra>",
         "cliponaxis": False,
     }
 
@@ -231,16 +213,12 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
 
 def losses_figure(first: FloatArray, second: FloatArray, *, claimed: float) -> Figure:
     """Draw the share of outputs above each size of loss, of two neighbours (D,), and the claimed epsilon as a line."""
-    lines = [
-        (first, {"color": FIRST, "width": 2.5}, "first table"),
-        (second, {"color": SECOND, "width": 2.5}, "second table"),
-    ]
     traces: list[Trace] = []
-    for losses, line, name in lines:
+    for losses, colour, name in ((first, FIRST, "first table"), (second, SECOND, "second table")):
         seen = np.sort(np.abs([0.0, *losses]))
         shares = 1 - np.arange(len(seen)) / len(losses)
         steps = {"x": np.repeat(seen, 2)[1:], "y": np.repeat(shares, 2)[:-1]}
-        traces.append(LINES | steps | {"name": name, "line": line})
+        traces.append(LINES | steps | {"name": name, "line": {"color": colour, "width": 2.5}})
     claim = {"color": BOUND, "width": 2, "dash": "dash"}
     most = max(claimed, *np.abs([*first, *second]))
     traces.append(LINES | {"x": [claimed, claimed], "y": [0.0, 1.0], "name": "proved", "line": claim})

@@ -1,7 +1,7 @@
 """The picture of a claim: a bound as stated, proved and measured."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,12 +9,14 @@ from dpbayes.base.looks import BOUND, INVALID, PRIVATE
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
+    PERCENT,
     Axis,
     Figure,
     Trace,
     faded,
     figure_of,
     interval_bar,
+    log_axis,
     numerals,
     powers_axis,
     titled,
@@ -50,7 +52,16 @@ class BoundCurves:
 def bound_figure(
     curves: BoundCurves, *, x_title: str, y_title: str, chosen: tuple[float, Mapping[str, float]]
 ) -> Figure:
-    """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by curve."""
+    """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by their texts."""
+    drawn = np.isfinite(curves.certified) | np.isfinite(curves.exact) | np.isfinite(curves.value)
+    wrong, floor = curves.printed[curves.violated], 0.0
+    is_share = (
+        y_title.startswith("probability") and 0.1 < min(wrong, default=0) < 1
+    )  # decades would hide the difference
+    if is_share and min(wrong) > 0.8 and chosen[0] <= curves.x[curves.violated][-1]:
+        floor = 1 - 1.6 * (1 - min(wrong))  # enlarged to where the bound is exceeded
+        drawn &= curves.printed >= floor
+    curves = _between_ends(curves, drawn)
     x = curves.x
     holds = np.where(curves.violated, np.nan, curves.printed)
     traces = list[Trace]()  # thick lines first, so that all are seen where they meet
@@ -67,21 +78,22 @@ def bound_figure(
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
-    traces.append(_chosen(x, *chosen))
+    traces.append(_chosen(curves, *chosen))
     span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
-    is_tiny = span[0] < -5
-    across = powers_axis(x_title, *span, automargin=True) if is_tiny else _log(x_title, range=span, **_steps(span))
     low, high = _span(curves)
     up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
-    wrong = curves.printed[curves.violated]
-    if y_title.startswith("probability") and 0.1 < min(wrong, default=0) < 1:  # decades would hide the difference
-        up = titled(y_title, range=[0, 1.03], automargin=True)
+    if is_share:
+        up = titled(y_title, range=[floor, 1 + 0.1 * (1 - floor)], automargin=True, tickformat=PERCENT)
+    is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
+    across = powers_axis(x_title, *span, automargin=True) if is_tiny else log_axis(x_title, *ends, range=span)
     return figure_of(traces, x=across, y=up, height=460)
 
 
-def _steps(span: Sequence[float]) -> Axis:
-    decades = span[1] - span[0]
-    return {"dtick": max(1, round(decades / 4)) if decades > 2 else "D2"}
+def _between_ends(curves: BoundCurves, kept: BoolArray) -> BoundCurves:
+    """Return the curves from the first to the last place that is kept; all if none is."""
+    places = np.flatnonzero(kept) if kept.sum() > 1 else [0, len(kept) - 1]
+    part = slice(places[0], places[-1] + 1)
+    return replace(curves, **{name: value[part] for name, value in vars(curves).items() if not isinstance(value, str)})
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
@@ -118,22 +130,32 @@ def _dots(curves: BoundCurves) -> Trace:
     }
 
 
-def _chosen(x: FloatArray, at: float, values: Mapping[str, float]) -> Trace:
-    """Mark the chosen setting, at the end of the axis if it is beyond, which its name states."""
+def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trace:
+    """Mark the chosen setting with its values as texts, at the end of the axis if it is beyond, which its name states.
+
+    The least text is below its point and the largest above, on the side where the curves leave room.
+    """
+    x = curves.x
     place = float(np.clip(at, x[0], x[-1]))
     beyond = "" if place == at else " (beyond this axis)"
-    shown = {name: value for name, value in values.items() if np.isfinite(value) and value > 0}
+    shown = sorted((value, text) for text, value in values.items() if np.isfinite(value) and value > 0)
+    drawn = curves.printed[_drawn(curves.printed)]
+    above, below = ("left", "right") if drawn.size and drawn[-1] > drawn[0] else ("right", "left")
+    part = np.log(place / x[0]) / np.log(x[-1] / x[0])
+    inner = "right" if part < 0.12 else "left" if part > 0.88 else ""
+    sides = [f"bottom {inner or below}"] * (len(shown) - 1) + [f"top {inner or above}"]
     return {
         "type": "scatter",
-        "mode": "markers",
+        "mode": "markers+text",
         "x": [place] * len(shown),
-        "y": sorted(shown.values()),
+        "y": [value for value, _ in shown],
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
-        "text": sorted(shown, key=lambda name: shown[name]),
+        "text": [text for _, text in shown],
+        "textposition": sides,
+        "textfont": {"size": 14},
         "name": f"value of the slider{beyond}",
         "showlegend": bool(beyond),
-        "customdata": numerals(np.array(sorted(shown.values()))),
-        "hovertemplate": "%{text}: %{customdata}<extra></extra>",
+        "hoverinfo": "skip",
     }
 
 

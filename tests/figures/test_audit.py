@@ -8,7 +8,6 @@ from dpbayes.figures.audit import (
     FLOOR,
     LEAST_DELTA,
     LossBar,
-    Mark,
     factor_axis,
     laws_figure,
     losses_figure,
@@ -20,7 +19,7 @@ from dpbayes.figures.style import faded, titled
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])
 NOWHERE = np.zeros(4, dtype=bool)
-CLAIM = Mark(1.0, 0.0, "stated")
+CLAIM = (1.0, 0.0)
 
 
 def named(figure, part):
@@ -48,7 +47,7 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
     assert np.isnan(red.y[[0, 3]]).all()
     assert list(red.y[1:3]) == [0.1, 1e-4]
     assert next(trace for trace in figure.data if trace.name == "stated").line.color == INVALID
-    unpromised = curve(broken=np.ones(4, dtype=bool), claimed=Mark(1.0, 0.0, "ε setting"))
+    unpromised = curve(broken=np.ones(4, dtype=bool), claimed=None)
     assert named(unpromised, "above the ε setting").line.color == INVALID
     assert not any("stated" in trace.name or "claim" in trace.name for trace in unpromised.data)
 
@@ -62,7 +61,7 @@ def test_two_values_of_the_curve_are_dashed_and_dotted_and_an_unknown_one_is_lef
 
 
 def test_a_promise_stands_at_its_delta_and_one_without_delta_at_the_bottom():
-    figure = curve(claimed=Mark(1.0, 1e-6, "stated"))
+    figure = curve(claimed=(1.0, 1e-6))
     assert list(named(figure, "stated").x) == [1.0, 1.0]
     assert named(figure, "stated").y[0] == 1e-6
     bottom = figure.layout.yaxis.range[0]

@@ -56,3 +56,16 @@ def test_the_setting_beyond_the_axis_is_marked_at_its_end() -> None:
     drawn = traces(CURVES, at=1000.0)["value of the slider (beyond this axis)"]
     np.testing.assert_allclose(drawn["x"], [100.0, 100.0])
     assert list(drawn["text"]) == ["certified", "printed"]
+
+
+def test_a_picture_ends_where_nothing_is_known_and_enlarges_an_exceeded_share() -> None:
+    proved = np.where(X < 1, np.nan, CURVES.certified)
+    part = replace(CURVES, certified=proved, exact=proved, value=NONE)
+    assert traces(part)["as stated in the paper"]["x"][0] == X[X >= 1][0]
+    share, violated = np.exp(-X), X < 0.1
+    curves = replace(part, printed=share, certified=NONE, exact=NONE, value=1 - X / 100, violated=violated)
+    setting = {"x_title": "t", "y_title": "probability"}
+    pictures = [bound_figure(curves, **setting, chosen=(at, {"stated": 0.9})) for at in (0.05, 1.0)]
+    axes = [picture.layout["yaxis"]["range"][0] for picture in pictures]
+    assert 0.8 < axes[0] < share[violated].min()
+    assert axes[1] == 0

@@ -129,15 +129,15 @@ def network_loss(prior: Dirichlets, *, n: int, bound: float) -> NetworkLoss:
         return NetworkLoss(0.0, 0.0, none, none, prior.mean)
     if tables_are_few(network, n=n):
         tables = all_tables(network, n=n)
-        exact, (first, second) = _worst_pair(prior, tables.counts, tables.pairs, bound)
+        exact, (first, second) = worst_pair(prior, tables.counts, tables.pairs, bound)
         return _witnessed(prior, first, second, bound, (exact, exact))
     suspects = suspicious_tables(network, n=n)
-    least, pair = _worst_pair(rows_alone(prior, suspects.rows), suspects.counts, suspects.pairs, bound)
+    least, pair = worst_pair(rows_alone(prior, suspects.rows), suspects.counts, suspects.pairs, bound)
     first, second = (suspects.whole(network, counts) for counts in pair)
     return _witnessed(prior, first, second, bound, (least, max(least, _nodewise_most(prior, n, bound))))
 
 
-def _worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> tuple[float, IntArray]:
+def worst_pair(prior: Dirichlets, tables: IntArray, pairs: IntArray, bound: float) -> tuple[float, IntArray]:
     """The most that a pair among the tables (T, K) loses, ln p(theta | x) - ln p(theta | y), and that pair: (2, K)."""
     decisions, masses = Decisions(prior.network), log_mass_trimmed(prior.updated(tables), bound)
     best, place = -math.inf, 0

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from dpbayes.audit.loss.trimmed import network_loss, worst_pair
+from dpbayes.audit.report import rows_texts
 from dpbayes.base.references import Reference
 from dpbayes.base.types import FloatArray
 from dpbayes.mechanisms.map_scores import node_sensitivities
 from dpbayes.model.network import Network
-from dpbayes.posteriors.decisions import Decisions, log_mass_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.smoothness import (
     beta_concentration_from,
@@ -23,7 +24,7 @@ from dpbayes.posteriors.smoothness import (
 )
 from dpbayes.posteriors.trimmed import log_odds_bound
 from dpbayes.theory.claims.claim import LOSS_TEXT, Assumption, Bound, Claim, Counterexample, Verdict, flat, number
-from dpbayes.theory.claims.exhibit import Exhibit
+from dpbayes.theory.claims.exhibit import Exhibit, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.dimitrakakis14.game import KAPPA
 from dpbayes.theory.zhang16.counts import checked_epsilons
@@ -166,22 +167,35 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
     1/2 and nothing is left to draw from, or a node is not binary.
     """
     epsilons = checked_epsilons(epsilon)
-    possible = epsilons > 2 * math.log(2)
-    # ln((1 - w)/w) = ln(e^(epsilon/2) - 1), which for large epsilon is epsilon/2 + ln(1 - e^(-epsilon/2)).
-    half = np.where(possible, epsilons / 2, 1.0)
-    log_odds = half + np.log(-np.expm1(-half))
+    log_odds = _stated_log_odds(epsilons)
     certified = 2 * len(network.names) * draws * log_odds
     return Bound(
         APPENDIX_C2,
         epsilons,
-        np.where(possible & network.is_binary, certified, np.nan),
+        certified if network.is_binary else np.full(epsilons.shape, np.nan),
         "nats of privacy loss",
         assumptions=(
-            Assumption("ω = exp(-ε/2) is below 1/2", bool(np.all(possible))),
+            Assumption("ω = exp(-ε/2) is below 1/2", bool(np.all(np.isfinite(log_odds)))),
             Assumption("Every node is binary", network.is_binary),
             Assumption("One sample is released", draws == 1),
         ),
     )
+
+
+def _stated_log_odds(epsilons: FloatArray) -> FloatArray:
+    """Return ln((1 - w)/w) of the stated w = exp(-epsilon/2), which is ln(e^(epsilon/2) - 1); NaN unless positive."""
+    half = np.where(epsilons > 2 * math.log(2), epsilons / 2, np.nan)
+    return np.asarray(half + np.log(-np.expm1(-half)))
+
+
+def _loss_of_one_pair(subject: Subject, at: EvaluationPoint) -> ArrayLike:
+    """Find the exact loss at every epsilon (E,) of the pair of tables with the largest loss found at epsilon = 2."""
+    prior, n, bounds = subject.prior, subject.n or 1000, _stated_log_odds(at.epsilons)
+    if not subject.network.is_binary:
+        return np.full(len(bounds), np.nan)
+    loss = subject.memo.once((*subject.key[:2], n), network_loss, prior, n=n, bound=log_odds_bound(math.exp(-1)))
+    tables, pair = np.stack([loss.first, loss.second]), np.array([[0, 1]])
+    return [at.draws * worst_pair(prior, tables, pair, bound)[0] if bound > 0 else math.nan for bound in bounds]
 
 
 def _appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
@@ -194,33 +208,14 @@ def _appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -
 
 
 def counterexample_appendix_c_2(n: int = 8, *, omega: float = 0.1) -> Counterexample:
-    """Show two tables of a chain X -> Y on which a trimmed draw loses more than 2 ln(1/omega). [Zhang16] Appendix C.2.
-
-    (1, y) is replaced by (0, 0). Some of the other n - 1 >= 1 records are (1, 0), the rest (0, 0): they make X = 1
-    improbable, and Y = 1 where X = 1. The worst such mixture among at most 64, and the worse y, is taken.
-    """
+    """Show two tables of X -> Y on which a trimmed draw loses more than 2 ln(1/omega). [Zhang16] Appendix C.2."""
     bound, network = log_odds_bound(omega), Network.from_edges("XY", [("X", "Y")])
-    mixed = np.unique(np.round(np.geomspace(1, n, min(n, 64)))) - 1
-    kept = np.zeros((len(mixed), network.cell_count))  # cells: x0 x1 | y0 y1 given x0 | y0 y1 given x1
-    kept[:, [1, 4]] += mixed[:, None]
-    kept[:, [0, 2]] += n - 1 - mixed[:, None]
-    odd = np.array([[0, 1, 0, 0, 1, 0], [0, 1, 0, 0, 0, 1]])
-    common = np.array([1, 0, 1, 0, 0, 0])
-    prior = Dirichlets.symmetric(network)
-    shift = log_mass_trimmed(prior.updated(kept + odd[:, None]), bound) - log_mass_trimmed(
-        prior.updated(kept + common), bound
-    )
-    # A row's log-likelihood ratio is monotone in its log-odds: it is largest at an end of the interval.
-    toward, away = Decisions(network).parameters((odd - common).astype(np.float64))
-    likely, unlikely = special.log_expit(bound), special.log_expit(-bound)
-    worst = np.maximum(toward * likely + away * unlikely, toward * unlikely + away * likely)
-    losses = worst.sum(axis=-1)[:, None] - shift
-    y, place = np.unravel_index(int(np.argmax(losses)), losses.shape)
+    loss = network_loss(Dirichlets.symmetric(network), n=n, bound=bound)
+    first, second = rows_texts(network, loss.first, loss.second)
     return Counterexample(
         APPENDIX_C2,
-        f"X -> Y, uniform priors, omega = {omega:g}: (0, 0) is replaced by (1, {y}); the other "
-        f"records are {mixed[place]:.0f} copies of (1, 0) and {n - 1 - mixed[place]:.0f} of (0, 0)",
-        truth=float(losses[y, place]),
+        f"X -> Y, uniform priors, omega = {omega:g}, and tables with the counts ({first}) and ({second})",
+        truth=loss.least,
         printed=-2 * math.log(omega),
         certified=4 * bound,
         unit="nats of privacy loss",
@@ -284,6 +279,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         *LOSS_TEXT,
         also=("draws",),
+        measure=exact_value("exact loss of one pair of tables", _loss_of_one_pair),
         defaults=(("epsilon", 2.0),),
     ),
 }

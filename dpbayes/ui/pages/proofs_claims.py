@@ -27,6 +27,7 @@ from dpbayes.experiments.claims import (
     exhibit_of,
     failure_text,
     failures_of,
+    in_plain_words,
     live_table_1,
     mentions,
     setting,
@@ -45,30 +46,14 @@ from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_
 COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
 
-COUNTED = {
-    "★": "to start with",
-    "✓": "hold",
-    "△": "need a correction",
-    "✗": "fail",
-    "○": "others",
-    "⋯": "in all",
-}
-"""What the marks mean, behind the number of such claims."""
-
-WHY = {
-    "COROLLARY_1": "Why it matters: this is the noise that a Laplace release adds, so ε can be believed.",
-    "REFINED": "Why it matters: a release is less accurate at a given ε than this claim promises.",
-    "COROLLARY_3": "Why it matters: a Fourier release needs more added records than stated, or has negative counts.",
-    "APPENDIX_C2": "Why it matters: a sample trimmed as stated reveals more about a person than ε allows.",
-    "COROLLARY_4": "Why it matters: an estimate scored by its density reveals more about a person than ε allows.",
-}
-"""What the claims to start with mean for a release, by bound."""
+COUNTED = {"★": "to start with", "✗": "fail or need a correction", "⋯": "in all"}
+"""What the parts of the list have, behind the number of such claims."""
 
 WORDS = (
-    "Others: true but vacuous (○), undecided (?) and definitions (=). Vacuous: the bound is so large that it excludes "
-    "nothing. Assumption 1: the log-likelihood changes by at most L for each unit of the distance ρ between two "
-    "tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to parameters whose constant is "
-    "above L; its constants are κ and c."
+    "✓ holds, △ holds with a correction, ✗ fails, ○ true but vacuous: so large a bound that it excludes nothing, ? "
+    "undecided, = a definition. Assumption 1: the log-likelihood changes by at most L for each unit of the distance ρ "
+    "between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to parameters whose "
+    "constant is above L; its constants are κ and c."
 )
 
 
@@ -88,11 +73,14 @@ def claims_part(chosen: Chosen) -> None:
         if drawn is not None:
             _bound_controls(chosen, shown, drawn)
     with main.container(key="proofs-board", gap="xsmall"):
-        verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}**]"
         with st.container(key="finding"):
-            st.markdown(f"**{claim.title}.** {verdict} &nbsp;:gray[{claim_place(shown)}]")
-            if bound is not None and bound.name in WHY:
-                st.caption(WHY[bound.name])
+            verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}.**]"
+            lines = [
+                f"**{label}:** {verdict if label == 'What is true' else ''} {escaped(text)}"
+                for label, text in in_plain_words(shown, bound).items()
+            ]
+            lines[0] += f" :gray[{claim_place(shown)}]"
+            st.markdown("  \n".join(lines))
             if chosen is not own:
                 st.caption("Most claims are about binary nodes. Your network has others, so this is the Asia network.")
         with sentence_instead():
@@ -101,7 +89,7 @@ def claims_part(chosen: Chosen) -> None:
             elif failures(shown):
                 show("claim", shown, lambda: example_view(shown), "")
             else:
-                headline(f"{claim_verdict(claim)}\n\n{claim.finding}".replace("$", r"\$"))
+                headline(claim_verdict(claim))
             if drawn is not bound:
                 st.info("The picture uses the counts, so only the curator sees it. Explore changes the view.")
         _page_about(shown)
@@ -131,9 +119,9 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 
 
 def _marks() -> tuple[dict[ClaimShown, set[str]], Counter[str]]:
-    """Return the marks of the lists that each claim is in, and the number of claims with each mark."""
+    """Return the parts of the list and the verdict of each claim, and the number of claims with each."""
     signs = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
-    marks = {shown: {sign if sign in COUNTED else "○", "⋯"} for shown, sign in signs.items()}
+    marks = {shown: {"⋯", sign, *["✗"] * (sign == "△")} for shown, sign in signs.items()}
     for bound in MAIN:
         marks[shown_by(bound)].add("★")
     return marks, Counter(mark for own in marks.values() for mark in own)
@@ -143,13 +131,13 @@ def summary() -> str:
     """Return how many claims hold, and what this is for a release."""
     _, counts = _marks()
     return (
-        f"Of {counts['⋯']} claims, {counts['✓']} hold as they are stated, {counts['△']} need a correction and "
-        f"{counts['✗']} fail. A release uses only what is proved, so it does not depend on a claim that fails."
+        f"Of {counts['⋯']} claims of the papers, {counts['✓']} hold as stated, and {counts['✗']} fail or need a "
+        "correction. A release uses only what is proved, so it does not depend on a claim that fails."
     )
 
 
 def _list(opened: ClaimShown) -> None:
-    """List the claims to start with, of one verdict, or all, with their numbers; a click opens a claim."""
+    """List the claims to start with, those that fail, or all, with their numbers; a click opens a claim."""
     marks, counts = _marks()
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
@@ -160,8 +148,13 @@ def _list(opened: ClaimShown) -> None:
             help=WORDS,
             format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
         )
-        word = st.text_input("Search", key="proofs-word", placeholder="Search", label_visibility="collapsed").lower()
-        listed = [shown for shown, own in marks.items() if wanted in (None, *own) and word in _line(shown).lower()]
+        word = ""
+        if wanted == "★":
+            st.caption("A claim on each way to make a release: how private it is, or how accurate.")
+        else:
+            word = st.text_input("Search", key="proofs-word", placeholder="Search", label_visibility="collapsed")
+        lines = {shown: _line(shown) for shown, own in marks.items() if wanted in (None, *own)}
+        listed = [shown for shown, line in lines.items() if word.lower() in line.lower()]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
         st.radio(
@@ -298,6 +291,8 @@ failures = server_cache(100)(failures_of)
 def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> None:
     """Show the claim as a formula, its bound with the present numbers and conditions, and where the claim fails."""
     claim = claim_of(shown)
+    if shown in map(shown_by, MAIN):
+        st.markdown(escaped(claim.finding))
     st.latex(claim.formula)
     if drawn is not None:
         with sentence_instead():

@@ -92,7 +92,7 @@ def _log_beta(network: Network, alpha: FloatArray) -> FloatArray:
     return cells - special.gammaln(network.row_sums(alpha)).sum(axis=-1)
 
 
-UNIT = "KL(exact || released), nats"
+UNIT = "KL divergence from the exact posterior, nats"
 
 
 def _kl_bounds(subject: Subject, at: EvaluationPoint) -> PosteriorKl:
