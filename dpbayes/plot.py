@@ -148,7 +148,7 @@ def accuracy(
         >>> data = dp.sample_dataset(network, cpts, 500, np.random.default_rng(1))
         >>> figure = dp.plot.accuracy(network, data, "bronc", epsilons=[0.1, 1, 10], repeats=2)
         >>> figure.layout.xaxis.title.text
-        'ε, nats of privacy loss'
+        'privacy loss ε'
     """
     if not mechanisms or set(mechanisms).difference(PRIVATE):
         raise InputError("mechanisms must be classes of dp.MECHANISMS but dp.Exact, such as [dp.LaplaceUpdates].")

@@ -1,24 +1,22 @@
 """Accuracy of private predictions against epsilon: Figure 1 of [Zhang16], on any network and table."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import many, numeral, share_text
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method, epsilon_grid
+from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, log_loss_figure
-from dpbayes.figures.style import Figure, value_mark
+from dpbayes.figures.style import Figure, directly_named
 from dpbayes.model.dataset import Dataset
 
-POINTS = 17
-"""The number of epsilons at which releases are simulated."""
-
-GRID = epsilon_grid(0.01, 100, points=POINTS)
-"""The usual epsilons."""
+GRID = STOPS
+"""The usual epsilons at which releases are simulated: all stops of the slider."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,9 +25,11 @@ class AccuracyInputs:
 
     Attributes:
         plan: The experiment. If its source is a table, the board is for the curator only.
+        meaning: What the target means, if its name does not say it.
     """
 
     plan: AccuracyPlan
+    meaning: str = ""
 
     @cached_property
     def study(self) -> AccuracyStudy:
@@ -41,22 +41,27 @@ class AccuracyInputs:
         """Whether records of a table are predicted, and not synthetic ones."""
         return isinstance(self.plan.source, Dataset)
 
+    @property
+    def target(self) -> str:
+        """What is predicted, in words."""
+        return (self.meaning or self.plan.target) + ("" if self.is_private else " in random models")
+
 
 ACCURACY = Panel(
     "accuracy",
     "How many predictions are correct?",
     "Share of correct predictions against epsilon, one curve for each method, with bands of two standard errors.",
     large=True,
-    help="Exact: the posterior of the training records without noise. Majority class: the most frequent value is "
-    "predicted for every record. Proved: with the noise that the proof needs; paper: with the noise that the paper "
-    "states. A noise-aware reader accounts for the noise of a release; the other readers take noisy counts for exact "
-    "ones.",
+    help="Without privacy: the posterior of the training records without noise. Paper: with the noise that the paper "
+    "states. A noise-aware reader accounts for the noise of a release, as on Explore; the other readers take noisy "
+    "counts for exact ones, as in the paper, so their accuracy can differ from that on Explore.",
 )
 LOSS = Panel(
     "loss",
-    "Are the predicted probabilities good?",
+    "Do the predictions claim too much?",
     "Log loss of the predictions against epsilon.",
-    help="Log loss: −ln of the probability that a prediction gives to the true value, in nats; 0 is perfect.",
+    help="Log loss: −ln of the probability that a prediction gives to the true value. It is 0 if that is always 100%, "
+    "and large if a prediction is sure and wrong.",
 )
 
 
@@ -75,67 +80,66 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
 
 
 def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
-    study, grid = inputs.study, inputs.study.plan.grid
-    figures: dict[str, Figure] = {
-        "accuracy": _marked(accuracy_figure(study.curves, grid, epsilon=epsilon), study, epsilon),
-        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=epsilon),
+    study = inputs.study
+    k, grid = study.place_of(epsilon), study.plan.grid
+    place, drawn = study.plan.epsilons[k], dict(zip(study.methods, study.curves, strict=True))
+    two = [drawn[method] for method in study.ranked_at(k)[1::-1]]
+    figures = {
+        "accuracy": accuracy_figure(study.curves, grid, epsilon=place, marked=two),
+        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=place),
     }
-    captions = {"accuracy": comparison_sentence(study, epsilon)}
-    return Frame(accuracy_headline(study, epsilon), figures, (_about(study),), captions, _numbers(study, epsilon))
+    captions = {
+        "accuracy": comparison_sentence(study, k),
+        "loss": "Above the dashed line, a prediction is worse than the shares of the values alone.",
+    }
+    numbers = {method.name: float(study.mean(method)[k]) for method in study.methods}
+    shown = {key: _named(figure) for key, figure in figures.items()}
+    return Frame(accuracy_headline(inputs, epsilon), shown, (_about(study),), captions, numbers)
 
 
-def _marked(figure: Figure, study: AccuracyStudy, epsilon: float) -> Figure:
-    """Mark from which epsilon on no loss of the best curve near an epsilon is detected."""
-    best = study.best_near(epsilon)
-    if best is None or not (later := _without_loss(study, best)):
-        return figure
-    colour, name = study.look(best).colour, f"no loss detected from ε = {numeral(later[0], 2)} on"
-    mark = value_mark(later[0], float(study.mean(best)[-len(later)]), "", colour)
-    mark |= {"name": name, "showlegend": True, "marker": {"color": colour, "size": 13, "symbol": "circle"}}
-    return replace(figure, data=(*figure.data, mark))
+def _named(figure: Figure) -> Figure:
+    """Name both baselines at their lines."""
+    figure = directly_named(figure, EXACT.titled.name, "without privacy", GRID[0], "top right")
+    return directly_named(figure, MAJORITY.titled.name, "always the most frequent value", GRID[-1], "top left")
 
 
-def _numbers(study: AccuracyStudy, epsilon: float) -> dict[str, float]:
-    best, k = study.best_near(epsilon), study.place_of(epsilon)
-    numbers = {"exact": float(study.mean(EXACT)[0]), "majority": float(study.mean(MAJORITY)[0])}
-    return numbers if best is None else numbers | {"best": float(study.mean(best)[k])}
+def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
+    """Return the accuracy of the best curve with a proof near an epsilon, and what privacy costs."""
+    study = inputs.study
+    k = study.place_of(epsilon)
+    place, exact, majority = study.plan.epsilons[k], study.mean(EXACT)[0], study.mean(MAJORITY)[0]
+    simple = f"the most frequent value alone predicts {inputs.target} best ({share_text(majority)})."
+    if exact <= majority:
+        return f"Even without privacy, {simple}"
+    if not (ranked := study.ranked_at(k)):
+        return f"Without privacy, {inputs.target} is predicted correctly in {share_text(exact)} of records."
+    best, right = ranked[0], float(study.mean(ranked[0])[k])
+    start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
+    if right <= majority:
+        return f"{start} {simple}"
+    shown = f"{start} {_name(study, best)} predicts {inputs.target}"
+    if not _is_clear(study.behind(best, k)):
+        return f"{shown} as well as without privacy: {share_text(right)} right."
+    return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
 
 
-def accuracy_headline(study: AccuracyStudy, epsilon: float) -> str:
-    """Return the accuracy of the best curve with a proof near an epsilon, and that of the majority class."""
-    numbers, target, method = _numbers(study, epsilon), study.plan.target, study.best_near(epsilon)
-    target += "" if isinstance(study.plan.source, Dataset) else " in random models"
-    exact = share_text(numbers["exact"])
-    if numbers["exact"] <= numbers["majority"]:
-        return f"Even the exact posterior predicts {target} no better than its majority class ({exact})."
-    if method is None:
-        return f"Without privacy, {target} is predicted correctly in {exact} of records."
-    place = study.plan.epsilons[study.place_of(epsilon)]
-    start = f"ε = {numeral(place)}" if place == epsilon else f"At the nearest simulated ε = {numeral(place)}"
-    best, majority = share_text(numbers["best"]), share_text(numbers["majority"])
-    return (
-        f"{start}: {_name(study, method)} predicts {target} best, {best} right; the majority class alone, {majority}."
+def comparison_sentence(study: AccuracyStudy, k: int) -> str:
+    """Return the second best accuracy at a point of the grid, and from which epsilon on the best has no loss."""
+    if not (ranked := study.ranked_at(k)):
+        return "No curve in the picture has a proved ε."
+    best, repeats = ranked[0], many(study.plan.repeats, "repeat")
+    later, text = _without_loss(study, best), ""
+    if len(ranked) > 1:
+        other = ranked[1]
+        alike = "" if _is_clear(study.behind(other, k, best)) else " (no clear difference)"
+        text = f"{_name(study, other)}: {share_text(float(study.mean(other)[k]))}{alike}. "
+    return text + (
+        f"From ε = {numeral(later[0], 2)} on, {repeats} show no loss of {_name(study, best)}." if later else ""
     )
 
 
-def comparison_sentence(study: AccuracyStudy, epsilon: float) -> str:
-    """Return the accuracy without privacy, how far the best curve is below, and from which epsilon on no more."""
-    best = study.best_near(epsilon)
-    if best is None:
-        return "No curve in the picture has a proved ε."
-    lost, name = study.behind(best, study.place_of(epsilon)), _name(study, best)
-    without = f"Without privacy {share_text(_numbers(study, epsilon)['exact'])} are right"
-    alike = f"no loss of {name} is detected with {many(study.plan.repeats, 'repeat')}."
-    if not _is_clear(lost):
-        return f"{without}; {alike}"
-    points = Estimate(100 * lost.value, 100 * BAND * lost.error)
-    start = f"{without}; the best private curve, {name}, is {points} points below."
-    later = _without_loss(study, best)
-    return f"{start} From ε = {numeral(later[0], 2)} on, {alike}" if later else start
-
-
 def _name(study: AccuracyStudy, method: Method) -> str:
-    return method.called(study.plan.draws).removesuffix(" (proved)")
+    return method.called(study.plan.draws)
 
 
 def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:
@@ -155,6 +159,6 @@ def _about(study: AccuracyStudy) -> str:
     fewest = min(len(measures.accuracy) for measures in study.measures.values())
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
     return (
-        f"{plan.repeats:,} {model}: {many(plan.training, 'training record')}, {many(plan.testing, 'test record')}; "
-        f"bands are two standard errors.{fewer}"
+        f"Mean of {plan.repeats:,} {model}: {many(plan.training, 'training record')}, "
+        f"{many(plan.testing, 'test record')}; bands are two standard errors.{fewer}"
     )

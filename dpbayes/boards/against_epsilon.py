@@ -44,8 +44,8 @@ SIGNS = 500
 MOST_PREDICTED = 10_000
 """Cells of the largest network whose predictions are simulated."""
 
-REPEATS, TRAINING = 20, 0.8
-"""Splits of the table behind the accuracy, and the share of the records that each trains on."""
+TRAINING = 0.8
+"""The share of the records that each split of the table trains on."""
 
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
@@ -196,7 +196,6 @@ class Pictures:
                 epsilons=COARSE,
                 methods=methods_for(network, (Calibration.CERTIFIED,), among=among),
                 training=max(1, int(TRAINING * self.inputs.table.n)),
-                repeats=REPEATS,
                 seed=self.inputs.seed,
             )
         except InputError:  # a column with one state
@@ -213,7 +212,7 @@ class Pictures:
         shown = replace(shown, look=replace(shown.look, dash="solid"))  # the only private curve
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
-        figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=shown)
+        figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=[shown])
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))

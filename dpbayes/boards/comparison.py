@@ -8,9 +8,10 @@ import numpy as np
 
 from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.comparison import MechanismErrors, is_near
@@ -20,8 +21,9 @@ from dpbayes.figures.errors import errors_figure, errors_here_figure
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 
-GRID = tuple(float(f"{10 ** (k / 2):.3g}") for k in range(-4, 5))
-"""The epsilons at which releases are simulated, 0.01 to 100."""
+STEP = 2
+GRID = STOPS[::STEP]
+"""The epsilons at which releases are simulated: every second stop of the usual slider."""
 
 MOST_RELEASES, LEAST_RELEASES, MOST_CELLS = 40, 4, 1_500
 """Simulated releases of each mechanism at each epsilon, and released cells at most, if that leaves enough releases."""
@@ -75,18 +77,19 @@ class ComparisonInputs:
         return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
 
 
-ERRORS = Panel(
-    "errors",
-    "Which mechanism has the least error?",
-    "Mean absolute error of the released probabilities against epsilon, one line for each mechanism.",
-    large=True,
-    help="The error of a probability is its distance from that of the exact posterior. A noise-aware reader accounts "
-    "for the noise of a release; a naive reader takes noisy counts for exact ones.",
-)
 HERE = Panel(
     "here",
-    "How large are the differences at this ε?",
+    "How far are the released probabilities from the table’s?",
     "Mean absolute error of each mechanism at the chosen epsilon, with intervals of two standard errors.",
+    large=True,
+    help="The error of a probability is its distance from that of the exact posterior. A noise-aware reader accounts "
+    "for the noise of a release; a naive reader takes noisy counts for exact ones. A δ above 0 is a weaker promise: a "
+    "probability may exceed exp(ε) times its former value by δ.",
+)
+ERRORS = Panel(
+    "errors",
+    "And at another ε?",
+    "Mean absolute error of the released probabilities against epsilon, one line for each mechanism.",
 )
 
 
@@ -97,11 +100,10 @@ def comparison(inputs: ComparisonInputs) -> View:
         inputs: The mechanisms and the tables.
 
     Returns:
-        A view whose stops are the epsilons of the slider. Errors on the true table are not private.
+        A view whose stops are the epsilons at which releases are simulated. Errors on the true table are not private.
     """
-    board = Board(
-        "comparison", "Mechanisms compared", (ERRORS, HERE), {}, "1", SLIDER, private=inputs.tables.is_private
-    )
+    slider, panels = replace(SLIDER, stops=SLIDER.stops[::STEP]), (HERE, ERRORS)
+    board = Board("comparison", "Mechanisms compared", panels, {}, "1", slider, private=inputs.tables.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -109,48 +111,45 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     here = inputs.near(epsilon)
     if not here:
         raise InputError("No mechanism can be used with this network and these settings.")
-    figure = errors_figure(inputs.curves, epsilon=epsilon, title="mean absolute error")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    figures = {"errors": figure, "here": errors_here_figure(here, title="mean absolute error")}
-    place = GRID[nearest_place(GRID, epsilon)]
-    captions = {"here": f"At ε = {numeral(place)}."}
+    place, title = GRID[nearest_place(GRID, epsilon)], "mean distance of a probability (mean absolute error)"
     pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
-    if 0 < len(pure) < len(here):
-        captions["errors"] = f"Without mechanisms of δ > 0, at {comparison_headline(pure, place)}"
+    weaker = {look: errors for look, errors in here.items() if look not in pure}
+    figures = {
+        "here": errors_here_figure(pure | weaker, title=title),
+        "errors": errors_figure(inputs.curves, epsilon=place, title="mean absolute error"),
+    }
+    captions = {"errors": "The lines have the colours of the bars."}
+    if weaker:
+        best, errors = next(iter(weaker.items()))
+        captions["here"] = f"With a weaker promise, {best.name} has {numeral(float(errors.mean()))}."
+    at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
     notes = (_about(inputs), *_missing(inputs, here, place))
-    return Frame(comparison_headline(here, place), figures, notes, captions, numbers)
+    return Frame(f"{at}, {comparison_headline(pure or weaker)}", figures, notes, captions, numbers)
 
 
-def comparison_headline(errors: Mapping[Look, FloatArray], epsilon: float) -> str:
+def comparison_headline(errors: Mapping[Look, FloatArray]) -> str:
     """Return the mechanism with the least error, or those without a clear difference.
 
     Args:
         errors: The errors on each table by mechanism, the least mean first.
-        epsilon: The epsilon.
 
     Returns:
-        A sentence.
+        The end of a sentence.
     """
     (best, least), *others = errors.items()
     tied = [look.name for look, error in others if is_near(error - least, float(least.mean()))]
-    start, error = f"ε = {numeral(epsilon)}:", numeral(float(least.mean()), 2)
+    error = numeral(float(least.mean()))
     if not tied:
-        return f"{start} {best.name} has the least mean error ({error})."
-    names = tied[0] if len(tied) == 1 else f"{len(tied)} other mechanisms"
-    verdict = f"no difference between {best.name} and {names} is detected in {many(len(least), 'release')}"
-    return f"{start} {verdict} (mean error {error})."
+        return f"{best.name} has the least error: {error} on average."
+    return f"no clear difference between {listed([best.name, *tied])} (mean error {error})."
 
 
 def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
-    releases, whose = many(len(inputs.compared.tables.values), "simulated release"), inputs.tables.text
-    is_aware = inputs.reading is Reading.NOISE_AWARE
-    reader = "noise-aware where a release states its noise" if is_aware else "naive"
-    return (
-        f"Mean absolute error of all probabilities over {releases} {whose}; bars show two standard errors. The reader "
-        f"is {reader}. At small ε the prior decides the error. Where the noise is below one record, a "
-        "noise-aware reader recovers whole counts, and the error falls steeply."
-    )
+    cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
+    whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
+    return f"Mean of all {whose}. Whiskers are two standard errors."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

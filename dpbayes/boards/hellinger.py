@@ -77,7 +77,7 @@ class HellingerInputs:
 
 ERRORS = Panel(
     "errors",
-    "Which mechanism is closest to the exact posterior?",
+    "How far is a release from the exact posterior?",
     "Boxes: the Hellinger distance between the exact and the released posterior, by mechanism.",
     large=True,
     help="The Hellinger distance of two distributions is 0 if they are equal and 1 if they do not overlap. An "
@@ -118,7 +118,8 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "has no guarantee and is not ranked."
     )
     numbers = {method.value: median for method, median in medians.items()}
-    return Frame(die_headline(quantiles), figures, (second_sentence(quantiles, scenario), note), captions, numbers)
+    headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles)}"
+    return Frame(headline, figures, (second_sentence(quantiles, scenario), note), captions, numbers)
 
 
 # Sentences about the quantiles (levels,) of the errors
@@ -136,16 +137,16 @@ def ranked(errors: Quantiles) -> tuple[DieMethod, DieMethod, bool]:
 
 
 def die_headline(errors: Quantiles) -> str:
-    """Return which mechanism with a proof is closest, or that the best of both families are equally close."""
+    """Return which mechanism with a proof is closest, or that both families are, as the end of a sentence."""
     best, rival, is_tie = ranked(errors)
     medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
     if is_tie:
         error = numeral(medians[best], 2)
-        finding = f"No difference is detected between {NAMES[best]} and {NAMES[rival]}"
+        finding = f"no difference is detected between {NAMES[best]} and {NAMES[rival]}"
     else:
         error = distinct_texts(medians[best], medians[rival], most=2)[0]
-        finding = f"{NAMES[best][0].upper()}{NAMES[best][1:]} is closest to the exact posterior"
-    return f"{finding}: the median Hellinger distance is {error}."
+        finding = f"{NAMES[best]} is closest to the exact posterior"
+    return f"{finding}: a median distance of {error}."
 
 
 def second_sentence(errors: Quantiles, scenario: Scenario) -> str:

@@ -22,8 +22,8 @@ SLIDER = Slider(
     tuple(typed(precision) for precision in PRECISIONS),
     PRIOR_PRECISION.low,
     PRIOR_PRECISION.high,
-    help="A larger precision draws the weights towards zero.",
-    ends=("weak prior", "strong prior"),
+    help="A strong prior, one of a large precision, draws the weights towards zero.",
+    ends=("more accurate", "more private"),
 )
 
 
@@ -126,8 +126,8 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
-    start, figures = f"ε = {numeral(study.certified[k])}: ", {"errors": errors, "epsilons": epsilons}
-    headline = start + regression_headline(roots, study, records.target)
+    start, figures = f"At ε = {numeral(study.certified[k])}, ", {"errors": errors, "epsilons": epsilons}
+    headline = start + regression_headline(roots, records.target)
     return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
 
 
@@ -137,23 +137,18 @@ def _in_dollars(curve: Curve, half_width: float) -> Curve:
     return replace(curve, y=half_width * root, error=half_width * curve.error / (2 * root))
 
 
-def regression_headline(roots: Mapping[str, float], study: RegressionScenario, target: str) -> str:
+def regression_headline(roots: Mapping[str, float], target: str) -> str:
     """Return the root of the error in dollars, beside that without privacy or without features."""
-    private = f"{round(roots['private']):,} dollars"
-    first = f"{_samples(study)} predicts {target} with a typical error (root mean square) of {private}"
+    first = f"a private prediction of {target} misses by {round(roots['private']):,} dollars"
     if roots["private"] >= roots["mean"]:
-        return f"{first}, no better than the training mean ({round(roots['mean']):,})."
-    return f"{first}; without privacy, {round(roots['exact']):,}."
+        return f"{first}, no better than always the mean ({round(roots['mean']):,})."
+    return f"{first}; without privacy, by {round(roots['exact']):,}."
 
 
 def _price(study: RegressionScenario, k: int) -> str:
     verb = "has" if study.draws == 1 else "have"
     samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
     return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[k])}."
-
-
-def _samples(study: RegressionScenario) -> str:
-    return "one private sample" if study.draws == 1 else f"the mean of {study.draws:,} private samples"
 
 
 def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str]:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from dpbayes.figures.sampling import (
     omega_figure,
     trim_figure,
 )
-from dpbayes.figures.style import Figure
+from dpbayes.figures.style import Figure, value_mark
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.dataset import Counts
@@ -177,11 +177,12 @@ def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: fl
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
     low, high = region
-    limits = f"Sampled probabilities are limited to {numeral(low, 3)} to {numeral(high, 3)}"
+    at = f"At ε = {numeral(sampler.epsilon)}"
+    limits = f"{at}, a private sample lies between {numeral(low, 3)} and {numeral(high, 3)}"
     if inside is None:
         return f"{limits}."
     how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
-    return f"{limits}, so they depend {how} on the table."
+    return f"{limits}, so it depends {how} on the table."
 
 
 def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
@@ -194,8 +195,7 @@ def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)
-    name = row.sampler.prior.network.cell_label(cell)
-    return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
+    return trim_figure(curves, row.draws, region=row.region, colour=row.sampler.colour)
 
 
 def _error(row: _Row) -> tuple[Figure, str]:
@@ -262,11 +262,10 @@ def _game_frame(game: Game, answers: int) -> Frame:
     study, needed = game.study, needed_answers(game.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
     takes = f"more than {len(study.log_odds):,}" if needed is None else f"about {needed:,}"
-    headline = (
-        f"After {many(answers, 'answer')} the attacker wins {won} of the games; winning {LEVEL:.0%} takes {takes}."
-    )
+    headline = f"After {many(answers, 'answer')}, an attacker names the true table in {won} of games"
+    headline += f"; {LEVEL:.0%} takes {takes}."
     loss = numeral(max(abs(float(end)) for end in game.pair.gain_range), 4)
-    figures = {"game": _beliefs(game, answers), "won": _wins(game)}
+    figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
     captions = {
         "game": f"The privacy loss of one answer is at most ε = {loss} for these two tables.",
         "won": _bounds_text(game),
@@ -289,7 +288,7 @@ def _beliefs(game: Game, answers: int) -> Figure:
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
-def _wins(game: Game) -> Figure:
+def _wins(game: Game, answers: int) -> Figure:
     study, (least, most) = game.study, game.bracket
     marks = [
         ("at least (proved)", least, True),
@@ -298,7 +297,9 @@ def _wins(game: Game) -> Figure:
     ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
-    return adversary_figure(
+    right = float(study.right[answers - 1])
+    mark = value_mark(answers, right, whole_percent(right), PosteriorSampler.colour, side="top right")
+    figure = adversary_figure(
         steps[picked],
         study.right[picked],
         study.right_error[picked],
@@ -306,6 +307,7 @@ def _wins(game: Game) -> Figure:
         colour=PosteriorSampler.colour,
         marks=marks,
     )
+    return replace(figure, data=(*figure.data, mark))
 
 
 def _bounds_text(game: Game) -> str:

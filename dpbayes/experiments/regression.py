@@ -31,10 +31,10 @@ _REPEATS_AT_ONCE = 25
 
 LOOKS = {
     "exact": Look("exact", EXACT, width=3),
-    "cut": Look("exact, truncated", EXACT, "dot", width=2),
+    "cut": Look("exact, trimmed", EXACT, "dot", width=2),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
-    "baseline": Look("training mean", BOUND, "dash", width=2),
+    "baseline": Look("always the mean", BOUND, "dash", width=2),
 }
 """The predictors, by the fields of a result."""
 

@@ -28,7 +28,10 @@ from dpbayes.figures.style import (
 BAND = 2
 """Standard errors on either side of a curve."""
 
-ACCURACY = "accuracy"
+ACCURACY = "correct predictions"
+
+_CLOSE = 0.02
+"""A distance of two accuracies within which a text does not fit."""
 
 _FEWEST = 4
 """Ticks of an axis; between fewer at 1, 2 and 5 there are finer ones."""
@@ -42,7 +45,7 @@ def accuracy_figure(
     epsilons: FloatArray,
     *,
     epsilon: float | None = None,
-    marked: Curve | None = None,
+    marked: Sequence[Curve] = (),
 ) -> Figure:
     """Draw the share of test records that are predicted correctly against the stated epsilon of each method.
 
@@ -50,16 +53,27 @@ def accuracy_figure(
         curves: Accuracies over epsilon.
         epsilons: The grid (E,) that the axis is drawn for.
         epsilon: The chosen epsilon, marked by a line, at the end of the axis if it is outside.
-        marked: The curve whose value at the chosen epsilon is written beside a dot.
+        marked: The curves whose values at the chosen epsilon are written beside a dot, a lower one before a higher.
     """
     x, y = _epsilon_axis(epsilons, EPSILON_AXIS), titled(ACCURACY, tickformat=PERCENT, range=_range(curves))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     figure = _figure(curves, x=x, y=y, shapes=shapes)
-    if marked is None or epsilon is None:
+    if epsilon is None:
         return figure
-    value = at_epsilon(marked, epsilon)
-    mark = value_mark(epsilon, value, share_text(value), marked.look.colour)
-    return replace(figure, data=(*figure.data, mark))
+    sides = "bottom right", "top left"
+    top = max(at_epsilon(curve, epsilon) for curve in curves)
+    marks = [_mark(curve, epsilon, side, top) for curve, side in zip(marked, sides, strict=False)]
+    return replace(figure, data=(*figure.data, *marks))
+
+
+def _mark(curve: Curve, epsilon: float, side: str, top: float) -> Trace:
+    """Mark a value with its text, which is above the highest curve if that is close above."""
+    value = at_epsilon(curve, epsilon)
+    mark = value_mark(epsilon, value, share_text(value), curve.look.colour, side=side)
+    if side.startswith("bottom") or top - value > _CLOSE:
+        return mark
+    places = {"x": [epsilon] * 2, "y": [value, top], "text": ["", *mark["text"]]}
+    return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}}
 
 
 def _range(curves: Sequence[Curve]) -> list[float]:
@@ -67,7 +81,7 @@ def _range(curves: Sequence[Curve]) -> list[float]:
     bands = [BAND * np.where(np.isfinite(curve.error), curve.error, 0.0) for curve in curves]
     low = min(float((curve.y - band).min()) for curve, band in zip(curves, bands, strict=True))
     high = max(float((curve.y + band).max()) for curve, band in zip(curves, bands, strict=True))
-    return [low - 0.02, high + 0.02]
+    return [low - 0.02, high + 0.04]  # room for a value above the highest curve
 
 
 def at_epsilon(curve: Curve, epsilon: float) -> float:
@@ -78,7 +92,7 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("log loss, nats", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = titled("penalty for confident mistakes (log loss)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 

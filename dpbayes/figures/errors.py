@@ -54,7 +54,7 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
 
 
 def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figure:
-    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, and its number.
+    """Draw the mean error of each mechanism at one epsilon as a bar with two standard errors, and its number.
 
     Args:
         errors: The errors (tables,) by look, in the order of the rows.
@@ -63,13 +63,14 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
     Returns:
         The figure.
     """
-    dots: list[Trace] = [
+    bars: list[Trace] = [
         {
-            "type": "scatter",
-            "mode": "markers",
+            "type": "bar",
+            "orientation": "h",
             "x": [float(values.mean())],
             "y": [look.name],
-            "marker": {"color": look.colour, "symbol": look.symbol, "size": 9},
+            "marker": {"color": look.colour},
+            "width": 0.5,
             "error_x": {"type": "data", "array": [2 * float(standard_error(values))], "thickness": 1.5},
             "hovertemplate": "%{x:,.3~r}<extra>" + look.name + "</extra>",
             "showlegend": False,
@@ -84,18 +85,18 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
             "x": [1.15 * max(means)] * len(means),
             "y": [look.name for look in errors],
         },
-        **{"text": [numeral(mean, 2) for mean in means], "textposition": "middle right"},
+        **{"text": [numeral(mean) for mean in means], "textposition": "middle right"},
         **{"hoverinfo": "skip", "showlegend": False},
     }
     x = titled(title, range=[0, 1.5 * max(means)], nticks=4)
-    return figure_of([*dots, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
+    return figure_of([*bars, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
 
 
 def _marked(curve: Curve) -> Trace:
-    marker = {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 7}
+    marker = {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 4}
     bar = {"type": "data", "array": 2 * curve.error, "visible": True, "thickness": 1}
     hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + curve.look.name + "</extra>"
-    more = {"mode": "lines+markers", "marker": marker, "error_y": bar, "hovertemplate": hover}
+    more = {"mode": "lines+markers", "marker": marker, "error_y": bar, "hovertemplate": hover, "showlegend": False}
     return line_of(curve.look, curve.x, curve.y, **more)
 
 

@@ -19,7 +19,7 @@ from dpbayes.figures.style import (
     titled,
 )
 
-ERROR = "Hellinger distance, 0 to 1"
+ERROR = "Hellinger distance: 0 equal, 1 without overlap"
 """H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
 
 

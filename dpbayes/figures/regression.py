@@ -32,7 +32,7 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
             traces.append(_band(curve))
         traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
     high = float(max(np.nanmax(curve.y) for curve in curves))
-    axis = titled("typical error (root mean square), dollars", automargin=True, range=[0, 1.06 * high])
+    axis = titled("typical error in dollars (root mean square)", automargin=True, range=[0, 1.06 * high])
     mark = chosen_epsilon(precisions, marked)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420, shapes=[mark])
 
@@ -65,7 +65,7 @@ def epsilon_figure(
     everything = np.concatenate([certified, printed, certified if several is None else several])
     for trace in traces:
         trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
-    axis = powers_axis("ε of the release, nats", *_ends(everything), automargin=True)
+    axis = powers_axis("privacy loss ε", *_ends(everything), automargin=True)
     mark = chosen_epsilon(precisions, marked)
     return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360, shapes=[mark])
 

@@ -17,7 +17,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     log_axis,
-    plain,
     probabilities,
     titled,
 )
@@ -32,7 +31,6 @@ def trim_figure(
     draws: FloatArray,
     *,
     region: tuple[float, float],
-    name: str,
     colour: str,
 ) -> Figure:
     """Draw densities, each relative to its peak, the allowed region, and samples (N,) as ticks.
@@ -67,7 +65,7 @@ def trim_figure(
     )
     return figure_of(
         traces,
-        x=titled(f"P({plain(name)})", range=[0, 1]),
+        x=titled("sampled probability", range=[0, 1]),
         y=titled("density, relative to its peak", range=[-0.14, 1.12], tickvals=[0, 0.5, 1]),
     )
 
@@ -111,7 +109,7 @@ def mean_error_figure(
     return figure_of(
         traces,
         x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),
-        y=titled("RMS error of the mean", rangemode="tozero"),
+        y=titled("typical error of the mean (root mean square)", rangemode="tozero"),
         height=380,
     )
 
@@ -138,7 +136,7 @@ def omega_figure(
     traces.append(at | {"marker": _marker("circle", colour, 10)})
     return figure_of(
         traces,
-        x=log_axis("ε of the whole release, nats", float(epsilon[0]), float(epsilon[-1])),
+        x=log_axis("privacy loss ε of all samples", float(epsilon[0]), float(epsilon[-1])),
         y=titled("least probability ω", range=[0, 0.52]),
         height=380,
     )
@@ -162,8 +160,8 @@ def game_figure(
         traces.append(LINES | {"x": answers, "y": values, "line": line, "name": name})
     return figure_of(
         traces,
-        x=titled("answers j", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
-        y=titled("attacker’s belief in the true table", range=[0, 1.02]),
+        x=titled("answers that the attacker has seen", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
+        y=titled("attacker’s belief in the true table", range=[0, 1.02], tickformat=PERCENT),
         height=400,
     )
 
@@ -192,7 +190,7 @@ def adversary_figure(
     traces.append(LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
     return figure_of(
         traces,
-        x=log_axis("answers j", 1, most, range=[0, float(np.log10(most))]),
+        x=log_axis("answers that the attacker has seen", 1, most, range=[0, float(np.log10(most))]),
         y=titled("share of games won", range=[0.48, 1.02], tickformat=PERCENT),
         height=400,
     )

@@ -23,7 +23,7 @@ PlotlyFigure: TypeAlias = "go.Figure"
 Trace = dict[str, Any]
 Axis = dict[str, Any]
 
-EPSILON_AXIS = "ε, nats of privacy loss"
+EPSILON_AXIS = "privacy loss ε"
 
 PERCENT = ".4~p"
 """Plotly's format of a probability on an axis: in percent, with decimals only if they are needed."""
@@ -191,7 +191,8 @@ def directly_named(figure: Figure, name: str, text: str, x: float, side: str) ->
         return figure
     place = int(np.abs(np.log(np.asarray(curve["x"]) / x)).argmin())
     at = {"x": [curve["x"][place]], "y": [curve["y"][place]], "text": [text], "textposition": side}
-    label = {"type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False} | at
+    unseen = {"mode": "markers+text", "marker": {"size": 8, "opacity": 0}}  # keeps the text off the line
+    label = {"type": "scatter", "hoverinfo": "skip", "showlegend": False} | unseen | at
     others = [trace | {"showlegend": False} if trace is curve else trace for trace in figure.data]
     return replace(figure, data=(*others, label))
 

@@ -49,14 +49,16 @@ def test_the_headline_names_a_tie():
     rng = np.random.default_rng(0)
     a, b = Look("A", "#000000"), Look("B", "#000000")
     errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    assert "difference" not in comparison_headline(errors, 1.0)
-    tie = comparison_headline(errors | {b: errors[a] + 0.0005}, 1.0)
-    assert "no difference between A and B is detected in 40 releases" in tie
+    assert "difference" not in comparison_headline(errors)
+    assert "no clear difference between A and B" in comparison_headline(errors | {b: errors[a] + 0.0005})
 
 
-def test_the_board_marks_epsilon_and_states_the_error_there():
-    frame = comparison(INPUTS).frames_at("10")[0]
+@pytest.mark.parametrize("stop", ["10", "9"])
+def test_the_board_marks_and_states_the_simulated_epsilon(stop):
+    frame = comparison(INPUTS).frames_at(stop)[0]
     assert frame.figures["errors"].layout["shapes"][0]["x0"] == 10
+    assert ("nearest simulated" in frame.headline) == (stop == "9")
+    assert "ε = 10" in frame.headline
     errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
     frame.figures["errors"].to_plotly()

@@ -86,6 +86,9 @@ def test_a_recipient_sees_curves_of_synthetic_records_only():
     )
     assert accuracy_plan(curator).source is curator.dataset
     assert accuracy_plan(recipient).source is not recipient.dataset
+    for seat, count in (("curator", 3), ("recipient", 2)):
+        at = opened(Experiment.ACCURACY, seat=seat, **{"accuracy.scene": "the table and its network"})
+        assert len(at.selectbox(key="parameter.accuracy.scene").options) == count
 
 
 def test_a_recipient_of_a_census_sees_no_error():
@@ -102,11 +105,11 @@ def test_of_a_small_table_all_records_but_one_train(training):
     assert not sentences(at)
 
 
-def test_a_missing_network_is_said_once_beside_the_select_of_experiments():
+def test_a_missing_network_is_said_once_beside_the_list_of_experiments():
     at = open_page(PAGE, Settings(data="upload"))
     assert len(sentences(at)) == 1
     assert not boards(at)
-    fine(at.selectbox(key="parameter.lab.experiment").set_value(Experiment.DIE).run())
+    fine(at.radio(key="parameter.lab.experiment").set_value(Experiment.DIE).run())
     assert not sentences(at)
     assert [board["name"] for board in boards(at)] == NAMES[Experiment.DIE]
 

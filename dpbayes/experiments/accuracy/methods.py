@@ -202,7 +202,7 @@ OWN: tuple[Method, ...] = (
         "fourier",
         "Fourier",
         means=_lifted,
-        titled=Look("Fourier (proved)", LaplaceFourier.colour),
+        titled=Look("Fourier", LaplaceFourier.colour),
         calibrations=_CERTIFIED,
     ),
     released(
@@ -219,7 +219,7 @@ OWN: tuple[Method, ...] = (
     released(
         PosteriorSampler,
         "sampler",
-        titled=Look("sampling (proved, 1 sample)", PosteriorSampler.colour),
+        titled=Look("sampling (1 sample)", PosteriorSampler.colour),
         option=_ONE,
         means=_samples(lambda plan, epsilon: plan.mechanism(PosteriorSampler, epsilon).log_odds_bound, lambda plan: 1),
         calibrations=_CERTIFIED,
@@ -259,10 +259,6 @@ AWARE = (_aware(METHODS["laplace"]), _aware(METHODS["residuals"]))
 
 ALL_METHODS: Mapping[str, Method] = {**METHODS, **{method.name: method for method in AWARE}}
 """All methods by name, with the noise-aware ones, which take longer."""
-
-
-ADDED = frozenset({"private_map", "consistent", "gaussian", *(method.option[0] for method in AWARE)})
-"""Options of curves that a picture has only if their mechanism is chosen: one with all of them is unreadable."""
 
 
 def methods_for(

@@ -15,6 +15,7 @@ import numpy as np
 
 from dpbayes.base.estimates import Estimate, standard_error
 from dpbayes.base.looks import Curve, Look
+from dpbayes.base.parameters import parameters_of
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray, SingleArray
 from dpbayes.experiments.accuracy.blanket import score, score_records
@@ -82,16 +83,17 @@ class AccuracyStudy:
         """Return the index of the point of the grid that is nearest to an epsilon, on a logarithmic scale."""
         return int(np.abs(np.log(self.plan.grid / epsilon)).argmin())
 
-    def best_near(self, epsilon: float) -> Method | None:
-        """Return the most accurate curve with a proof at the point of the grid that is nearest to an epsilon."""
-        k = self.place_of(epsilon)
+    def ranked_at(self, k: int) -> list[Method]:
+        """Return the curves with a proof and without a delta, the most accurate first at a point of the grid."""
         proved = [m for m in self.plan.private if self.certified[m][k] <= self.plan.epsilons[k] * (1 + 1e-9)]
-        return min(proved, key=lambda method: self.behind(method, k).value, default=None)
+        pure = [method for method in proved if method.kind and "delta" not in parameters_of(method.kind)]
+        return sorted(pure, key=lambda method: self.behind(method, k).value)
 
-    def behind(self, method: Method, k: int) -> Estimate:
-        """Return how far a curve is below the exact posterior at a point of the grid, in the same repeats."""
-        ours = self.measures[method].accuracy[:, k]
-        return Estimate.of(self.measures[EXACT].accuracy[: len(ours), 0] - ours)
+    def behind(self, method: Method, k: int, other: Method = EXACT) -> Estimate:
+        """Return how far a curve is below another one at a point of the grid, in the same repeats."""
+        ours, theirs = (self.measures[m].accuracy[:, -1 if m.is_baseline else k] for m in (method, other))
+        shared = min(len(ours), len(theirs))
+        return Estimate.of(theirs[:shared] - ours[:shared])
 
     def look(self, method: Method) -> Look:
         """Return how the curve of a method looks, and its name."""

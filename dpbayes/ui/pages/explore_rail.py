@@ -64,15 +64,16 @@ def question_line(chosen: Chosen) -> None:
 def meanings_of(chosen: Chosen) -> dict[str, str]:
     """Return what the nodes of the question mean, by name."""
     question = question_of(chosen)
-    return {name: _meaning(chosen, name) for name in (question.target, *question.evidence)}
+    return {name: meaning_of(chosen, name) for name in (question.target, *question.evidence)}
 
 
-def _meaning(chosen: Chosen, name: str) -> str:
+def meaning_of(chosen: Chosen, name: str) -> str:
+    """Return what a node means, or its name if that is all."""
     return chosen.readable[name].name if name in chosen.readable else name
 
 
 def _assigned(chosen: Chosen, pair: tuple[str, str]) -> str:
-    return statement(_meaning(chosen, pair[0]), pair[1])
+    return statement(meaning_of(chosen, pair[0]), pair[1])
 
 
 def _pick_event(chosen: Chosen) -> None:

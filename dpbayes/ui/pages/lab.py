@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -24,7 +25,7 @@ from dpbayes.boards.sampling import (
     query_game,
     samples_of,
 )
-from dpbayes.experiments.accuracy.methods import ADDED, ALL_METHODS, METHODS, methods_for
+from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
@@ -34,6 +35,8 @@ from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
     PRIVATE,
     Calibration,
+    LaplaceFourier,
+    LaplaceUpdates,
     Mechanism,
     NetworkMechanism,
     Outcome,
@@ -42,10 +45,11 @@ from dpbayes.mechanisms import (
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
-from dpbayes.ui.pages.explore_rail import question_line
+from dpbayes.ui.pages.explore_rail import meaning_of, question_line
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options import CalibrationsShown, Experiment, MechanismsShown, Scene
+from dpbayes.ui.session.options import Experiment, MechanismsShown, Scene
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
@@ -58,22 +62,15 @@ FEATURES = 16
 MOST_SETS = 1_000
 """Sets of nodes within families up to which the best scales of noise are searched for the comparison."""
 
-_CALIBRATIONS = {
-    CalibrationsShown.BOTH: tuple(Calibration),
-    CalibrationsShown.CERTIFIED: (Calibration.CERTIFIED,),
-    CalibrationsShown.AS_PRINTED: (Calibration.AS_PRINTED,),
-}
-
 
 def lab_page(chosen: Chosen) -> None:
-    """Show the select of experiments with the controls of the chosen one, and its board."""
-    shown = EXPERIMENTS[chosen.options("lab").experiment]
-    with st.container(key="about"):
-        st.caption(shown.picture)
+    """Show the list of experiments with the controls of the chosen one, and its board."""
+    shown = EXPERIMENTS[opened := chosen.options("lab").experiment]
+    st.container(key="about").caption(shown.why)
     with st.container(key="beside.lab"):
-        left, main = st.columns([2, 9], gap="medium")
+        left, main = st.columns([3, 10], gap="medium")
     with left:
-        controls.parameter_control("lab.experiment")
+        _list(opened)
     with main, st.container(key="main"), sentence_instead():
         with left:
             shown.controls(chosen)  # what these refuse, a missing table or network, is said once, instead of the board
@@ -87,6 +84,22 @@ def lab_page(chosen: Chosen) -> None:
         shown.board(chosen)
         st.caption(shown.model)
     next_page("Release", "pages/release.py")
+
+
+def _list(opened: Experiment) -> None:
+    """List the questions of all experiments; a click opens one."""
+    key = "parameter.lab.experiment"
+    lines = {one: f"{shown.question} :gray[:small[{one.value} · {shown.level}]]" for one, shown in EXPERIMENTS.items()}
+    controls.mirror(key, opened)
+    st.container(key="experiments").radio(
+        "Experiment",
+        list(lines),
+        key=key,
+        format_func=lines.__getitem__,
+        label_visibility="collapsed",
+        width="stretch",
+        on_change=lambda: set_parameter("lab.experiment", st.session_state[key]),
+    )
 
 
 def _offered(group: str, *names: str) -> None:
@@ -110,11 +123,12 @@ def _show(
 
 
 def _accuracy_controls(chosen: Chosen) -> None:
-    scene = chosen.options("accuracy").scene
-    _offered("accuracy", "scene")
+    scene, scenes = _scene(chosen), list(Scene)[not chosen.is_curator :]
+    controls.parameter_control("accuracy.scene", default=scene, reach=scenes)
     if scene is not Scene.NAIVE_BAYES:
         net = chosen.network
-        controls.choice("Target, predicted from all other nodes", "target", net.names, default=_target(chosen, net))
+        target, named = _target(chosen, net), partial(meaning_of, chosen)
+        controls.choice("Predicted, from all other columns", "target", net.names, default=target, format_func=named)
     limit = _most_training(chosen)
     reach = [*(stop for stop in TRAINING.stops if stop < limit), float(limit)]
     controls.parameter_control("accuracy.training", default=_usual_training(chosen), reach=reach)
@@ -138,13 +152,14 @@ def _scene(chosen: Chosen) -> Scene:
 def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
     """Return the plan of the experiment. Errors: InputError, as for an `AccuracyPlan`."""
     options, scene, noise = chosen.options("accuracy"), _scene(chosen), chosen.parameter("noise")
+    calibrations = {Calibration.CERTIFIED, chosen.parameter("calibration")}
     net = naive_bayes(FEATURES) if scene is Scene.NAIVE_BAYES else chosen.network
     return AccuracyPlan(
         network=net,
         target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
         source=chosen.records_of_nodes if scene is Scene.TABLE else Synthetic(),
         epsilons=GRID,
-        methods=methods_for(net, _CALIBRATIONS[options.curves], noise, among=_drawn(chosen)),
+        methods=methods_for(net, tuple(calibrations), noise, among=_drawn(chosen)),
         training=min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen)),
         repeats=options.repeats,
         prior=chosen.settings.prior,
@@ -154,15 +169,13 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
 
 
 def _drawn(chosen: Chosen) -> list[Method]:
-    """Return the methods that are drawn: those of Figure 1 with the chosen mechanism, and others if they are wanted."""
+    """Return the methods that are drawn: Laplace, Fourier and the chosen mechanism, and others if they are wanted."""
     options = chosen.options("accuracy")
     if options.mechanisms is MechanismsShown.ALL:
         return list(ALL_METHODS.values())
-    drawn = [method for method in METHODS.values() if method.option[0] not in ADDED]
-    if options.scene is not Scene.NAIVE_BAYES:
-        kind = kind_called(chosen.settings.mechanism)
-        drawn += [method for method in METHODS.values() if method.kind is kind and method not in drawn]
-    return drawn
+    own = kind_called(chosen.settings.mechanism)
+    few = (LaplaceUpdates, LaplaceFourier, own, *[PosteriorSampler] * (options.scene is Scene.NAIVE_BAYES))
+    return [method for method in METHODS.values() if method.kind in few]
 
 
 def _usual_training(chosen: Chosen) -> int:
@@ -176,12 +189,10 @@ def _most_training(chosen: Chosen) -> int:
 
 
 def _accuracy_board(chosen: Chosen) -> None:
-    if _scene(chosen) is not chosen.options("accuracy").scene:
-        st.caption("These curves use synthetic records. Only the curator may see curves of true records.")
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
     if not plan.network.is_binary:
         st.caption("Fourier needs binary nodes, so it has no curve.")
-    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan))
+    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan, meaning_of(chosen, plan.target)))
     _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
 
 
@@ -192,7 +203,6 @@ def _regression_controls(chosen: Chosen) -> None:
     _offered("regression", "records", "norm_bound")
     if chosen.options("regression").norm_bound is NormBound.EPSILON:
         _offered("regression", "epsilon")
-    _offered("regression", "draws")
     if chosen.options("regression").records is Records.SYNTHETIC:
         _offered("regression", "n", "features")
 
@@ -320,7 +330,9 @@ class Shown:
     """One experiment on the page.
 
     Attributes:
-        picture: What the picture shows, and what to look at.
+        question: What it answers.
+        level: What somebody needs for it, in a few words.
+        why: Why the answer matters.
         controls: Shows the controls.
         board: Shows the board.
         model: The model, and what its numbers assume.
@@ -328,7 +340,9 @@ class Shown:
         priors: The mechanisms for which a prior is chosen, if one is.
     """
 
-    picture: str
+    question: str
+    level: str
+    why: str
     controls: Callable[[Chosen], None]
     board: Callable[[Chosen], None]
     model: str
@@ -338,63 +352,61 @@ class Shown:
 
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
-        "What does privacy cost in predictions? Look where a curve meets the wide blue line: from there on, no "
-        "loss is detected. Below the dashed line, the majority class alone predicts better.",
+        "What does privacy cost in predictions?",
+        "your table, Figure 1",
+        "Where a curve reaches the blue line, a private release predicts as well as the table itself.",
         _accuracy_controls,
         _accuracy_board,
-        "Each record is predicted by the state with the largest P(target | all other nodes) under the CPTs of a "
-        "release. Training records are private, test records are not released. A posterior sample is near 0.5 until "
-        "ε lets it follow the records. Zhang et al. 2016, Section 5.1 and Figure 1.",
-        ("accuracy.mechanisms", "accuracy.curves", "accuracy.repeats"),
+        "Each record is predicted by the likeliest value given all other columns. Zhang et al. 2016, Figure 1.",
+        ("accuracy.mechanisms", "calibration", "accuracy.repeats"),
         (),
     ),
-    Experiment.REGRESSION: Shown(
-        "What does privacy cost in a regression? A stronger prior gives a smaller ε and a larger error. "
-        "Look for a precision at which both are acceptable.",
-        _regression_controls,
-        _regression_board,
-        "y = w·x + noise of variance σ², w ~ N(0, I/b), all features and targets within bounds that are public. A "
-        "sample of w within norm B is released. Zhang et al. 2016, Section 5.2, Appendix D and Figure 2.",
-        ("regression.noise_variance", "regression.train_share", "regression.repeats"),
-    ),
-    Experiment.SAMPLING: Shown(
-        "How far must a posterior be trimmed before one sample of it is private? Look how narrow the allowed region is "
-        "at a small ε, and how far the exact posterior lies from it.",
-        _sampling_controls,
-        _sampling_board,
-        "A sample of the posterior whose log-odds are trimmed to ±B is released; B follows from ε. Zhang et al. 2016, "
-        "Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
-        ("calibration",),
-        (PosteriorSampler,),
-    ),
     Experiment.GAME: Shown(
-        "How many private answers reveal which of two tables is used? Each answer hides it, many together do not. "
-        "Look where the attacker wins nearly every game.",
+        "How many answers expose one record?",
+        "no table needed",
+        "One private answer hides a record, many together do not: a limit is needed on all answers together.",
         lambda _: _offered("sampling", "answer_epsilon", "columns", "records"),
         _game_board,
-        "An answer is one sample of the trimmed posterior of one of two tables that differ in one record. Dimitrakakis "
-        "et al. 2014, Theorems 1 to 3.",
+        "An answer is one sample of a trimmed posterior. Dimitrakakis et al. 2014, Theorems 1 to 3.",
         ("sampling.share", "sampling.concentration", "calibration"),
     ),
-    Experiment.DIE: Shown(
-        "For experts: which mechanism releases the posterior of one die, or of a coin (2 sides), best? Look how near "
-        "each box is to a Hellinger distance of 0: there, a release is the exact posterior.",
-        _die_controls,
-        _die_board,
-        "The exponential mechanism scores each posterior by its Hellinger distance to the exact one. The sensitivities "
-        "are proved, and the smooth one depends on the throws. Enumeration needs few tables, "
-        "noise on one count two sides. Notes, Section 2.",
-        ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
-    ),
     Experiment.COMPARISON: Shown(
-        "Which mechanism has the least error on my table? Look which line is lowest at your ε. Mechanisms with "
-        "δ > 0 give a weaker guarantee: a probability may exceed exp(ε) times its former one by δ.",
+        "Which mechanism has the least error?",
+        "your table",
+        "Mechanisms with the same ε keep the same promise, so the most accurate one is the best choice.",
         lambda _: _offered("release", "reading"),
         _comparison_board,
-        "The error of a cell is |released probability − exact posterior mean|, averaged over all cells. All mechanisms "
-        "use the same tables and the same prior.",
+        "Rare probabilities count as much as others. Adaptive is missing: it chooses a graph of its own.",
         ("calibration", "noise", "delta"),
         PRIVATE,
     ),
+    Experiment.SAMPLING: Shown(
+        "What can one posterior sample say?",
+        "advanced",
+        "A sample of a posterior is private only if the posterior is trimmed first; at a small ε, little is left.",
+        _sampling_controls,
+        _sampling_board,
+        "Log-odds are trimmed to ±B. Zhang et al. 2016, Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
+        ("calibration",),
+        (PosteriorSampler,),
+    ),
+    Experiment.REGRESSION: Shown(
+        "What does privacy cost in a regression?",
+        "advanced, Figure 2",
+        "A stronger prior gives more privacy and a larger error. Look for a strength at which both are acceptable.",
+        _regression_controls,
+        _regression_board,
+        "y = w·x + noise of variance σ², w ~ N(0, I/b); a w within norm B is released. Zhang et al. 2016, Figure 2.",
+        ("regression.draws", "regression.noise_variance", "regression.train_share", "regression.repeats"),
+    ),
+    Experiment.DIE: Shown(
+        "Which mechanism suits one coin or die?",
+        "for experts",
+        "With few values, choosing among all possible answers competes with noise. The shorter a box, the better.",
+        _die_controls,
+        _die_board,
+        "Enumeration needs few tables, noise on one count two sides. Notes, Section 2.",
+        ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
+    ),
 }
-"""The experiments in the order of their select."""
+"""The experiments in the order of their list."""

@@ -167,16 +167,8 @@ class Scene(enum.Enum):
     NAIVE_BAYES = "naive Bayes, synthetic"
 
 
-class CalibrationsShown(enum.Enum):
-    """Which calibrations are compared: by default those whose epsilon is proved."""
-
-    CERTIFIED = "certified"
-    AS_PRINTED = "as printed"
-    BOTH = "both"
-
-
 class MechanismsShown(enum.Enum):
-    """Which curves are drawn: by default those of Figure 1, and the chosen mechanism."""
+    """Which curves are drawn: by default Laplace, Fourier and the chosen mechanism."""
 
     FIGURE_1 = "Figure 1"
     ALL = "all"
@@ -185,7 +177,7 @@ class MechanismsShown(enum.Enum):
 MECHANISMS = Choice(
     MechanismsShown,
     title="mechanisms",
-    labels=("the paper’s and mine", "all, also noise-aware"),
+    labels=("Laplace, Fourier, mine", "all, also noise-aware"),
     description="A noise-aware reader models the added noise. Such curves take longer and use fewer repeats.",
 )
 SCENE = Choice(
@@ -193,22 +185,14 @@ SCENE = Choice(
     title="records to predict",
     labels=("my table", "my graph, synthetic", "Zhang et al. 2016, synthetic"),
 )
-CALIBRATIONS = Choice(
-    CalibrationsShown,
-    title="guarantee",
-    labels=("proved", "as stated in the paper", "both"),
-    description="Proved: the noise that the proof needs for ε. As stated in the paper: the noise of the paper's "
-    "formula, whose proved ε can be larger.",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOptions:
-    """The records that are predicted, the calibrations, and the size of the simulation."""
+    """The records that are predicted, the curves, and the size of the simulation."""
 
     scene: Annotated[Scene, SCENE]
     mechanisms: Annotated[MechanismsShown, MECHANISMS]
-    curves: Annotated[CalibrationsShown, CALIBRATIONS]
     training: Annotated[int, plan.TRAINING]
     repeats: Annotated[int, plan.REPEATS]
 
@@ -224,11 +208,11 @@ class SamplingOptions:
         int, Parameter("j", low=1, high=2000, typical=100, log=True, whole=True, title="number of answers")
     ]
     answer_epsilon: Annotated[
-        float, Parameter(r"\epsilon_1", low=0.01, high=100, typical=1, log=True, title="epsilon of one answer")
+        float, Parameter(r"\epsilon_1", low=0.01, high=100, typical=1, log=True, title="privacy loss of one answer")
     ]
     columns: Annotated[
         int,
-        Parameter("|I|", low=1, high=64, typical=1, log=True, whole=True, title="columns that the record changes"),
+        Parameter("", low=1, high=64, typical=1, log=True, whole=True, title="columns that differ"),
     ]
     records: Annotated[
         int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")

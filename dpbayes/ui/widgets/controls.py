@@ -123,24 +123,26 @@ def parameter_control(
     name: str,
     *,
     default: object = None,
-    reach: Sequence[float] | None = None,
+    reach: Sequence[Any] | None = None,
     label: Literal["visible", "collapsed"] = "visible",
 ) -> None:
     """Show the control of one parameter, or of a page's option `page.name`, as its annotation describes it.
 
-    `reach` are the stops of its slider if other choices restrict its range. A collapsed `label` of a choice is only
-    read by screen readers.
+    `reach` are the stops of its slider, or its options, if other choices restrict these. A collapsed `label` of a
+    choice is only read by screen readers.
     """
     parameter = PARAMETERS[name]
     if isinstance(parameter, Choice):
-        _choice_parameter(name, parameter, default, label)
+        _choice_parameter(name, parameter, default, label, list(reach or parameter.options))
     else:
         _number_parameter(name, default, parameter.stops if reach is None else reach)
 
 
-def _choice_parameter(name: str, parameter: Choice, default: object, label: Literal["visible", "collapsed"]) -> None:
-    key, options = f"parameter.{name}", list(parameter.options)
-    value = current().parameter(name, default)
+def _choice_parameter(
+    name: str, parameter: Choice, default: object, label: Literal["visible", "collapsed"], options: list[Any]
+) -> None:
+    key, value = f"parameter.{name}", current().parameter(name, default)
+    value = value if value in options else default
     mirror(key, value)
     shared: dict[str, Any] = {
         "key": key,

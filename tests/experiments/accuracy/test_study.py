@@ -362,8 +362,8 @@ def test_the_best_proved_curve_is_the_most_accurate_in_the_same_repeats():
     grid = plan.grid
     certified = {METHODS["laplace"]: grid, METHODS["sampler"]: grid, METHODS["sampler_many"]: 100 * grid}
     study = AccuracyStudy(plan, {m: Measures(values, values) for m, values in accuracy.items()}, certified)
-    assert [study.best_near(epsilon) for epsilon in (1.0, 2.9)] == [METHODS["laplace"]] * 2
-    assert study.best_near(3.3) is METHODS["sampler"]
+    assert [study.ranked_at(k)[0].name for k in (0, 1)] == ["laplace", "sampler"]
+    assert [study.place_of(epsilon) for epsilon in (1.0, 2.9, 3.3)] == [0, 0, 1]
     lost = study.behind(METHODS["sampler"], 1)
     assert (lost.value, lost.error) == (pytest.approx(0.05), pytest.approx(0.0, abs=1e-12))
 
