@@ -30,7 +30,7 @@ from dpbayes.figures.style import (
 
 
 def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:
-    """Draw the error of each mechanism against epsilon with two standard errors, both on logarithmic scales.
+    """Draw the error of each mechanism against epsilon, both on logarithmic scales.
 
     Args:
         curves: Errors over epsilons; NaN where a mechanism cannot be used.
@@ -63,40 +63,26 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
     Returns:
         The figure.
     """
-    bars: list[Trace] = [
-        {
-            "type": "bar",
-            "orientation": "h",
-            "x": [float(values.mean())],
-            "y": [look.name],
-            "marker": {"color": look.colour},
-            "width": 0.5,
-            "error_x": {"type": "data", "array": [2 * float(standard_error(values))], "thickness": 1.5},
-            "hovertemplate": "%{x:,.3~r}<extra>" + look.name + "</extra>",
-            "showlegend": False,
-        }
-        for look, values in errors.items()
-    ]
-    means = [float(values.mean()) for values in errors.values()]
+    means, names = [float(values.mean()) for values in errors.values()], [look.name for look in errors]
+    whiskers = [2 * float(standard_error(values)) for values in errors.values()]
+    bars: Trace = {
+        **{"type": "bar", "orientation": "h", "width": 0.5, "x": means, "y": names},
+        **{"marker": {"color": [look.colour for look in errors]}, "error_x": {"array": whiskers, "thickness": 1.5}},
+        **{"hovertemplate": "%{x:,.3~r}<extra>%{y}</extra>", "showlegend": False},
+    }
     written: Trace = {
-        **{
-            "type": "scatter",
-            "mode": "text",
-            "x": [1.15 * max(means)] * len(means),
-            "y": [look.name for look in errors],
-        },
+        **{"type": "scatter", "mode": "text", "x": [1.15 * max(means)] * len(means), "y": names},
         **{"text": [numeral(mean) for mean in means], "textposition": "middle right"},
         **{"hoverinfo": "skip", "showlegend": False},
     }
     x = titled(title, range=[0, 1.5 * max(means)], nticks=4)
-    return figure_of([*bars, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
+    return figure_of([bars, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
 
 
 def _marked(curve: Curve) -> Trace:
     marker = {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 4}
-    bar = {"type": "data", "array": 2 * curve.error, "visible": True, "thickness": 1}
     hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + curve.look.name + "</extra>"
-    more = {"mode": "lines+markers", "marker": marker, "error_y": bar, "hovertemplate": hover, "showlegend": False}
+    more = {"mode": "lines+markers", "marker": marker, "hovertemplate": hover, "showlegend": False}
     return line_of(curve.look, curve.x, curve.y, **more)
 
 

@@ -142,7 +142,7 @@ answer = {
     "pictures": sorted(board["figures"]),
     "subjects": chosen.options,
     "curves": draws,
-    "compared": [t["y"][0] for t in frame_of(boards(lab(Experiment.COMPARISON))[0])["figures"]["here"]["data"]],
+    "compared": frame_of(boards(lab(Experiment.COMPARISON))[0])["figures"]["here"]["data"][0]["y"],
 }
 print("ANSWER" + json.dumps(answer))
 """
