@@ -31,6 +31,7 @@ TOGETHER = 250
 """The number of cells times epsilons that are evaluated together, which takes a few hundredths of a second."""
 
 PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
+EPSILON_OF_CLAIM = replace(EPSILON, low=0.01)  # on its own: at that of all pages, a claim may not apply
 RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
 
 
@@ -55,6 +56,7 @@ class BoundsOptions(ClaimParameters):
     """What a bound is drawn against, and the numbers on which it depends."""
 
     axis: Annotated[Axis, Choice(Axis, title="horizontal axis")]
+    epsilon: Annotated[float, EPSILON_OF_CLAIM]
     prior: Annotated[float, PRIOR]
     n: Annotated[int, RECORDS]
 
@@ -123,7 +125,7 @@ def axis_parameter(axis: Axis) -> Parameter:
     Returns:
         Its range and symbol.
     """
-    own = {Axis.EPSILON: EPSILON, Axis.PRIOR: PRIOR, Axis.RECORDS: RECORDS}
+    own = {Axis.EPSILON: EPSILON_OF_CLAIM, Axis.PRIOR: PRIOR, Axis.RECORDS: RECORDS}
     if axis in own:
         return own[axis]
     parameter = parameters_of(ClaimParameters)[axis.field]

@@ -155,10 +155,13 @@ def privacy_curve_figure(
     if claimed is not None:
         beyond = ", off the chart" if len(epsilons) and claimed[0] > epsilons[-1] else ""
         traces.append(_mark(*claimed, floor, INVALID if broken.any() else BOUND) | {"name": f"stated{beyond}"})
+    y = powers_axis("δ, rare cases", math.log10(floor), 0.15, automargin=True)
+    ticks = dict(zip(y["tickvals"], y["ticktext"], strict=True)) | {floor: "0"}  # below it, a curve is 0 or too small
+    y |= {"tickvals": list(ticks), "ticktext": list(ticks.values())}
     return figure_of(
         traces,
         x=factor_axis(float(epsilons[-1]) if len(epsilons) and epsilons[-1] > 0 else 1.0),
-        y=powers_axis("δ, rare cases", math.log10(floor), 0.15, automargin=True),
+        y=y,
         height=380,
     )
 

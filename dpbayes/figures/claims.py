@@ -143,7 +143,7 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trac
     above, below = ("left", "right") if drawn.size and drawn[-1] > drawn[0] else ("right", "left")
     part = np.log(place / x[0]) / np.log(x[-1] / x[0])
     inner = "right" if part < 0.12 else "left" if part > 0.88 else ""
-    sides = [f"bottom {inner or below}"] * (len(shown) - 1) + [f"top {inner or above}"]
+    sides = [f"bottom {inner or below}", *["middle right"] * (len(shown) - 2), f"top {inner or above}"][-len(shown) :]
     return {
         "type": "scatter",
         "mode": "markers+text",

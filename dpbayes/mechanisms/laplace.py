@@ -55,8 +55,9 @@ class LaplaceUpdates(AdditiveNoise):
     def formula(self) -> str:
         """The noise and its scale, as a formula."""
         return (
-            f"$Z = \\mathrm{{clip}}(\\Delta + {self.noise.symbol}(2|I|/\\varepsilon), 0, n)$ in every cell, here with "
-            f"scale $2|I|/\\varepsilon = {latex(self.noise_scale)}$ counts.{self.noise.meaning}"
+            f"$Z = \\Delta + {self.noise.symbol}(2|I|/\\varepsilon)$ in every cell, here with scale $2|I|/\\varepsilon "
+            f"= {latex(self.noise_scale)}$ counts.{self.noise.meaning} A release contains Z. A reader that ignores the "
+            "noise clips Z to $[0, n]$."
         )
 
     @property

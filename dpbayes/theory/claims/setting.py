@@ -74,7 +74,7 @@ class Axis(enum.Enum):
     @property
     def control(self) -> str:
         """The control of the quantity."""
-        return "epsilon" if self is Axis.EPSILON else f"bounds.{self.field}"
+        return f"bounds.{self.field}"
 
 
 _logarithmic = partial(Parameter, log=True)

@@ -256,7 +256,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.CHANGED, Axis.DELTA),
         "a delta of at most {}",
         "delta of tables that differ in k records",
-        also=("epsilon",),
+        also=("bounds.epsilon",),
         says=BoundKind.CHANCE,
         measure=exact_value(
             "exact delta",

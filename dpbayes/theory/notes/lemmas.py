@@ -183,7 +183,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.SHIFT,),
         "that weights of one table differ by at most a factor of {}",
         "ratio of the weights of two scores",
-        also=("epsilon",),
+        also=("bounds.epsilon",),
         measure=certified_as_exact("exact ratio of weights"),
     ),
     "NOTES_LEMMA_2_2": Exhibit(
@@ -193,7 +193,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.RATE, Axis.PRIOR),
         "a score too low to be dilated in at most {} of releases",
         "probability of a score too low to be dilated",
-        also=("epsilon", *DIE),
+        also=("bounds.epsilon", *DIE),
         says=BoundKind.CHANCE,
         measure=exact_value("exact probability", _too_low),
         limit=small_die,

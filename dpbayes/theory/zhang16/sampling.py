@@ -200,10 +200,11 @@ def _loss_of_one_pair(subject: Subject, at: EvaluationPoint) -> ArrayLike:
 
 def _appendix_c_2_formula(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
     omega, nodes = math.exp(-at.epsilon[0] / 2), len(subject.network.names)
+    proved = f" = {bound.proved}" if np.isfinite(bound.certified[0]) else ""
     return f"""
 - $\\omega = e^{{-\\epsilon/2}} = {number(omega)}$, for $|I| = {nodes}$ nodes and $N = {at.draws}$.
 - **As stated**: $\\epsilon = {bound.stated}$ nats.
-- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}} = {bound.proved}$ nats.
+- **Proved**: $2|I|N \\ln\\frac{{1-\\omega}}{{\\omega}}{proved}$ nats, for $\\omega$ below 1/2.
 """
 
 

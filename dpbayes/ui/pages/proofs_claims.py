@@ -34,7 +34,7 @@ from dpbayes.experiments.claims import (
     shown_by,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import set_parameter
+from dpbayes.ui.session.current import change, current, set_parameter
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
@@ -82,7 +82,7 @@ def claims_part(chosen: Chosen) -> None:
             lines[0] += f" :gray[{claim_place(shown)}]"
             st.markdown("  \n".join(lines))
             if chosen is not own:
-                st.caption("Most claims are about binary nodes. Your network has others, so this is the Asia network.")
+                st.caption("A claim on a network is shown for Asia, because a node of your network is not binary.")
         with sentence_instead():
             if drawn is not None:
                 _bound_board(chosen, drawn)
@@ -163,8 +163,14 @@ def _list(opened: ClaimShown) -> None:
             key=key,
             format_func=_line,
             label_visibility="collapsed",
-            on_change=lambda: set_parameter("proofs.claim", st.session_state[key]),
+            on_change=lambda: _open(st.session_state[key]),
         )
+
+
+def _open(shown: ClaimShown) -> None:
+    """Open a claim at the setting that shows its verdict, not at that of the claim before."""
+    change(parameters=tuple(pair for pair in current().parameters if not pair[0].startswith("bounds.")))
+    set_parameter("proofs.claim", shown)
 
 
 def _line(shown: ClaimShown) -> str:
@@ -202,7 +208,7 @@ def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
     counts = chosen.counts if chosen.is_curator and exhibit.uses.reads_counts else None
     prior = float(settings.parameter("bounds.prior", usual))
     numbers = {
-        "epsilon": settings.parameter("epsilon", epsilon),
+        "epsilon": settings.parameter("bounds.epsilon", epsilon),
         "draws": settings.parameter("draws"),
         "knobs": options,
     }

@@ -235,7 +235,7 @@ _mean_exhibit = partial(
     _kl_exhibit,
     axes=(Axis.EPSILON, Axis.RECORDS),
     amount="a mean KL divergence of at most {} nats",
-    also=("epsilon", "bounds.prior"),
+    also=("bounds.epsilon", "bounds.prior"),
     says=BoundKind.MEAN,
     measure=_measured_mean,
 )
