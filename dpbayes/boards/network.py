@@ -4,7 +4,6 @@ From public probabilities no record has a part in it; otherwise it is computed f
 curator only: the distribution of the records themselves would count what an arrow learns by chance.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,6 +33,9 @@ STOPS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20",
 
 MOST_CELLS = 100
 """Cells of a network with all stops."""
+
+WITHOUT_NOISE, POINTS = 1_000.0, 100.0
+"""An epsilon at which noise is no part of the error, and the percentage points of an error of 1."""
 
 CLEAR, SEEN = 3.0, 0.01
 """A difference is clear if it is so many standard errors from zero, and this share of the error."""
@@ -67,6 +69,11 @@ class _Arrows:
         return arrow_study(self.compared, self.network, rng, prior=self.prior, last=self.last)
 
     @cached_property
+    def taught(self) -> tuple[float, ...]:
+        """The error that each arrow saves without noise, from as many records, in percentage points."""
+        return tuple(POINTS * worth.value for worth in self.study.at(WITHOUT_NOISE).worths)
+
+    @cached_property
     def bare(self) -> ArrowStudy:
         """The same without arrows."""
         states = dict(zip(self.network.names, self.network.states, strict=True))
@@ -96,7 +103,7 @@ class PublicArrows(_Arrows):
         rng = stream(self.seed, "network", "tables")
         return planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
 
-    truth, aside = "the true", "No record of your table is used."
+    aside = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +111,10 @@ class CuratorArrows(_Arrows):
     """What the curator's board is computed from: the records of `table`."""
 
     table: Dataset
-    truth, origin = "the model’s", "a model of the dependences that your records show beyond chance"
+    origin = "a model of your records"
     aside = (
-        "Not private (curator view): if this picture influences the graph, the guarantee of a release does not cover "
-        "that choice."
+        "Not private (curator view): no guarantee covers arrows that are chosen by this picture. Adaptive chooses its "
+        "arrows privately. "
     )
 
     @cached_property
@@ -117,18 +124,16 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
-WORTH = Panel(
-    "worth",
-    "What is each arrow worth?",
-    "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise.",
-    help="What the arrow teaches: without noise, the error rises by this without the arrow. What its noise costs: each "
-    "parent splits the table of the arrow's head into more rows, so fewer records stand against the same noise. Dark "
-    "lines: 99.7% intervals of what is left. Each arrow is changed alone, so what several arrows save does not add up. "
-    "With much noise a reader falls back to the prior, which can lower the error further than the arrow teaches.",
+HELP = (
+    "Error: how far the released probabilities of two columns are from the true ones (total variation), as the mean of "
+    "all pairs of columns, in {tables} from {origin}. Teaches: without noise, the error rises by this without the "
+    "arrow. Noise: each parent divides the records into more rows, which get the same noise. Each arrow is changed "
+    "alone: what several save does not add up. Thin lines: 99.7% intervals. With much noise a reader falls back to the "
+    "prior, which can lower the error further than the arrow teaches."
 )
 
-READING = "Error: distance to {} probabilities of two columns, the mean of all pairs. 0.01 is 1 percentage point."
-PRICE = "An arrow costs no privacy, because ε covers the whole graph. It costs accuracy, because its noise adds error."
+PRICE = "An arrow costs no privacy: ε covers the whole graph. It costs accuracy: its larger table gets more noise."
+ALT = "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise."
 
 
 def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
@@ -141,9 +146,11 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
         A view whose stops are epsilons. That of a table depends on the records and is not private.
     """
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
-    slider, is_private = replace(SLIDER, stops=stops), isinstance(inputs, CuratorArrows)
-    title = "The price and worth of an arrow"
-    board = Board("network", title, (WORTH,), {}, "1", slider, private=is_private)
+    tables = f"{many(inputs.compared.tables.size, 'simulated table')} of {many(inputs.compared.n, 'record')}"
+    help = HELP.format(tables=tables, origin=inputs.origin)
+    panel = Panel("worth", "What is each arrow worth alone?", ALT, help=help)
+    title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
+    board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -151,18 +158,16 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     errors = inputs.study.at(epsilon)
     clear = clear_changes(errors)
     bars = [
-        ArrowBar(arrow_name(change), change.limit, net.value, CLEAR * net.error, k in clear, change.is_added)
-        for k, (change, net) in enumerate(zip(errors.changes, errors.worths, strict=True))
+        ArrowBar(arrow_name(one), taught, POINTS * net.value, POINTS * CLEAR * net.error, k in clear, one.is_added)
+        for k, (one, taught, net) in enumerate(zip(errors.changes, inputs.taught, errors.worths, strict=True))
     ]
     bars.sort(key=lambda bar: (bar.is_added, -bar.net))
-    numbers = {"error": errors.error.value} | {bar.name: bar.net for bar in bars}
+    numbers = {"error": POINTS * errors.error.value} | {bar.name: bar.net for bar in bars}
     arrows = len(inputs.network.edges)
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    tables = f"{many(inputs.compared.tables.size, 'table')} of {many(inputs.compared.n, 'record')}"
-    read = f"{READING.format(inputs.truth)} Simulated releases of {tables} from {inputs.origin}. {inputs.aside}"
-    return Frame(headline, figures, arrow_notes(errors, inputs.last), {"worth": f"{PRICE} {read}"}, numbers)
+    return Frame(headline, figures, arrow_notes(errors, inputs.last), {"worth": f"{inputs.aside}{PRICE}"}, numbers)
 
 
 def arrow_name(change: Change) -> str:
@@ -192,13 +197,14 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     gain = Estimate.of(bare.drawn - errors.drawn)
     before, after, guess = _equal_texts(bare.error.value, errors.error.value, errors.guess)
     if errors.error.value >= errors.guess and not _is_clear(gain, errors):
-        return f"uniform probabilities, without a release, have a smaller error ({guess}) than the release ({after})."
+        return f"uniform probabilities, without a release, have a smaller error than the release: {guess}, not {after}."
     if not arrows:
-        return f"without arrows the error is {after}. Draw one to see what it saves."
+        return f"without arrows the error is {after} percentage points. Draw one to see what it saves."
     which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
     if not _is_clear(gain, errors):
-        return f"{which} make{ending} no clear difference to the error ({after})."
-    return f"{which} {'lower' if gain.value > 0 else 'raise'}{ending} the error from {before} to {after}."
+        return f"{which} make{ending} no clear difference: the error is {after} percentage points."
+    verb = f"{'lower' if gain.value > 0 else 'raise'}{ending}"
+    return f"{which} {verb} the error from {before} to {after} percentage points."
 
 
 def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ...]:
@@ -224,6 +230,6 @@ def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ..
 
 
 def _equal_texts(*errors: float) -> list[str]:
-    """Return errors with equal decimals: two digits of the least one."""
+    """Return errors in percentage points with equal decimals: one, and two if the least one is below 1."""
     least = min(filter(None, errors), default=1.0)
-    return [f"{error:.{max(2, 1 - math.floor(math.log10(least)))}f}" for error in errors]
+    return [f"{POINTS * error:.{1 if POINTS * least >= 1 else 2}f}" for error in errors]

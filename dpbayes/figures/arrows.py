@@ -13,8 +13,8 @@ from dpbayes.figures.style import LINES, ROWS, Figure, Trace, band_of, distinct_
 LETTERS = 24
 """Letters of an arrow's name beside the picture."""
 
-LEAST_SPAN = 0.002
-"""The least error that is seen as the whole width."""
+LEAST_SPAN = 0.2
+"""The least error, in percentage points, that is seen as the whole width."""
 
 LEFT = 0.25
 """The part of the axis left of zero, of the part to its right without its margin."""
@@ -22,19 +22,13 @@ LEFT = 0.25
 NEAR, FAR = 0.03, 0.36
 """How far from the middle of a row its two bars begin and end."""
 
-TEACHES, PRICE, SAVES, COSTS, UNCLEAR = (
-    ("teaches", EXACT),
-    ("− noise", PRIVATE),
-    ("= saves", GREEN),
-    ("= loses", INVALID),
-    ("= unclear", BOUND),
-)
-"""The names of the parts of a row in the legend, and their colours."""
+TEACHES, PRICE = ("teaches: error saved without noise", EXACT), ("noise: error that privacy adds", PRIVATE)
+"""What the legend says of the parts of a row, and their colours; what is left has a word in its row."""
 
-THIN, INTERVAL = 0.035, "#333"
+THIN, INTERVAL = 0.02, "#444"
 """Half the height of the interval of what is left, and its colour."""
 
-SUM = "teaches − noise = <b>saves</b>"
+SUM = "teaches − noise"
 """What stands above the numbers of the rows."""
 
 
@@ -44,7 +38,7 @@ class ArrowBar:
 
     Attributes:
         name: The arrow: "smoke → bronc".
-        worth: The error that it saves without noise.
+        worth: The error that it saves without noise, in percentage points.
         net: The error that it saves with its noise.
         error: Half the width of the interval around `net`.
         is_clear: Whether `net` is clearly not zero.
@@ -70,10 +64,10 @@ class ArrowBar:
 
     @property
     def kind(self) -> tuple[str, str]:
-        """The name and the colour of what is left."""
+        """The word and the colour of what is left."""
         if not self.is_clear:
-            return UNCLEAR
-        return SAVES if self.net > 0 else COSTS
+            return "unclear", BOUND
+        return ("saves", GREEN) if self.net > 0 else ("loses", INVALID)
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
@@ -88,13 +82,13 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     ends = [end for bar in bars for end in (bar.worth, *bar.interval) if np.isfinite(end)]
     low, high = min(-LEFT * span, 1.1 * min(ends, default=0.0)), max(1.25 * span, 1.1 * max(ends, default=0.0))
     rows = [-float(place) - bar.is_added for place, bar in enumerate(bars)]
-    digits = min(max(3, 2 - math.floor(math.log10(span))), 4)
+    digits = 1 if span >= 1 else 2
     shared = {"range": [min(rows, default=0.0) - 0.7, 1.5], "showgrid": False, "zeroline": False, "automargin": True}
     sums = {"overlaying": "y", "side": "right", "tickvals": [1.0, *rows]}
     return figure_of(
-        [*_rows(bars, rows), *map(_key, (TEACHES, PRICE, SAVES, COSTS, UNCLEAR))],
+        [*_rows(bars, rows), _key(TEACHES), _key(PRICE)],
         x=titled(
-            "error saved (total variation)",
+            "error saved, percentage points",
             range=[low, high],
             zeroline=False,
             tickangle=0,
@@ -111,11 +105,11 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
 
 
 def _ticks(low: float, high: float) -> dict[str, Any]:
-    """Return about six lines of an axis, of which every second one has its number: a phone has no room for more."""
+    """Return at most six lines of an axis with their numbers."""
     step = 10.0 ** math.floor(math.log10(high - low))
     step *= min(part for part in (0.2, 0.5, 1.0, 2.0) if part * step > (high - low) / 6)
     places = range(math.ceil(low / step), math.floor(high / step) + 1)
-    texts = ["" if k % 2 else f"{k * step:g}".replace("-", "−") for k in places]
+    texts = [f"{k * step:g}".replace("-", "−") for k in places]
     return {"tickvals": [k * step for k in places], "ticktext": texts}
 
 
@@ -127,7 +121,7 @@ def _rows(bars: Sequence[ArrowBar], rows: Sequence[float]) -> Iterator[Trace]:
         yield _part(bar.price, row - FAR, row - NEAR, *PRICE)
         ends = bar.interval if np.isfinite(bar.error) else (bar.net, bar.net)
         middle = row - (NEAR + FAR) / 2
-        outline = {"color": "white", "width": 1}  # seen on every bar, and on a dark page
+        outline = {"color": "rgba(255,255,255,0.5)", "width": 1}  # seen on every bar, and on a dark page
         yield _part(ends, middle - THIN, middle + THIN, "", INTERVAL) | {"line": outline}
 
 
@@ -144,14 +138,12 @@ def _key(part: tuple[str, str]) -> Trace:
 
 
 def _sum(bar: ArrowBar, digits: int) -> str:
-    """Return the numbers of a row, rounded so that they add up; what is too small to be written is "≈ 0".
+    """Return the numbers of a row, rounded so that they add up, and what is left as a word.
 
     What is left is alone where it is more than the arrow teaches: noise then costs nothing.
     """
     worth, net = (round(number, digits) + 0.0 for number in (bar.worth, bar.net))  # no "-0.00"
-    numbers = [_number(number, digits) for number in (worth, abs(worth - net), net)]
-    return f"{numbers[0]} − {numbers[1]} = <b>{numbers[2]}</b>" if worth >= net else f"<b>{numbers[2]}</b>"
-
-
-def _number(number: float, digits: int) -> str:
-    return f"{number:.{digits}f}".replace("-", "−") if abs(number) >= 0.5 * 10.0**-digits else "≈ 0"
+    word, _ = bar.kind
+    left = f"<b>{word}</b>" + f" <b>{abs(net):.{digits}f}</b>" * bar.is_clear
+    terms = f"{worth:.{digits}f} − {worth - net:.{digits}f}: ".replace("-", "−")
+    return f"{terms}{left}" if worth >= net else left

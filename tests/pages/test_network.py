@@ -50,7 +50,7 @@ def test_where_probabilities_are_public_both_seats_see_the_same_board() -> None:
         view = arrow_view(Chosen(Settings(seat=seat)))
         assert not view.board.private
         shown.append(view.complete())
-        assert "the published probabilities of Asia" in shown[-1].frame.captions["worth"]
+        assert "the published probabilities of Asia" in view.board.panels[0].help
     assert shown[0].block() == shown[1].block()
 
 
@@ -65,6 +65,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     other = open_page(PAGE, data="fulton_binary", seat="recipient")
     assert boards(other) == 0
     assert "for the curator only, from the records" in everything(other)
+    assert "chooses arrows of its own" in everything(open_page(PAGE, mechanism="AdaptiveTables"))
 
 
 def test_probabilities_that_may_have_been_learnt_from_records_are_not_public(session: dict[str, object]) -> None:

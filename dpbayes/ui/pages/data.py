@@ -437,13 +437,6 @@ def _connected_columns(mine: Connected) -> None:
             forget_scans()
             st.rerun()
         if st.button(
-            "Generate synthetic records",
-            help="Records from the open network with random probabilities, for pages that need records. They contain "
-            "no information from the table.",
-        ):
-            Chosen.now().adopt_as_source()
-            st.rerun()
-        if st.button(
             f"Take a random sample of {MOST_RECORDS:,} records",
             help="Reads the table once and opens the sample as an upload. Not private (curator view).",
         ):

@@ -68,7 +68,7 @@ def network_page(chosen: Chosen) -> None:
     """Show the drawing beside the price and worth of its arrows, and its files."""
     start_from(chosen)
     with st.container(key="network"):
-        drawing, worth = st.columns([6, 5], gap="medium")
+        drawing, worth = st.columns(2, gap="medium")
     with drawing, st.container(key="picture"):
         editor(chosen)
     with worth, st.container(key="worth"), sentence_instead():
@@ -242,6 +242,8 @@ def _worth(chosen: Chosen) -> None:
         _ = chosen.network
         st.caption(WITHOUT_RECORDS)
         return
+    if chosen.reads_records:
+        st.caption("The mechanism Adaptive chooses arrows of its own. The picture is of a release with the drawn ones.")
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
         show("network", arrow_inputs(chosen), lambda: view, value)
