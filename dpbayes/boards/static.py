@@ -20,8 +20,8 @@ ROWS_SHOWN = 24
 """The most rows of a node that are drawn."""
 
 INTERVALS = {
-    Reading.NOISE_AWARE: "The intervals are noise-aware: they include the uncertainty from the noise.",
-    Reading.AS_REAL: "The intervals are naive: they ignore the noise and miss the true value more often.",
+    Reading.NOISE_AWARE: "They account for the noise and for the number of records.",
+    Reading.AS_REAL: "They ignore the noise and miss the true value more often.",
 }
 """A sentence on the intervals of each reading."""
 
@@ -64,7 +64,8 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
         A view of one stop.
     """
     event = statement(network.names[node], network.states[node][network.telling_state(node)])
-    panel = Panel("rows", f"How likely is {event}?", "Each row with its 95% interval.", large=True)
+    question = f"How does {event} depend on its parents?" if network.parents[node] else f"How likely is {event}?"
+    panel = Panel("rows", question, "Each row with its 95% interval.", large=True)
     board = Board("release", "The released probabilities", (panel,), {})
     reading = reading if release.tells_noise else Reading.AS_REAL
     return View(board, lambda _: (_frame(network, release, reading, node, answer),))
@@ -82,7 +83,9 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
         sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
         counts = [f"{own:,.0f} of {of:,.0f}" for own, of in zip(updates[cells], sums, strict=True)]
         low, high = release.posterior.interval(LEVEL, cells=cells)
-        notes = [f"Lines: 95% intervals. {INTERVALS[reading]}"]
+        notes = [f"Lines: 95% intervals of the probability in the population. {INTERVALS[reading]}"]
+        if release.outcome.numbers[network.cell_offsets[node] : network.cell_offsets[node + 1]].min() < 0:
+            notes.append("Negative released counts are shown as 0.")
     if reading is Reading.NOISE_AWARE:
         aware = release.noise_aware_cells(cells)
         mean, (low, high) = aware.mean, aware.interval(LEVEL)
@@ -92,11 +95,8 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     adaptive = OF_RECORDS[0].colour
     colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    overlap = "All intervals overlap: noise can explain the differences between the rows."
-    if low.max() > high.min():
-        overlap = "Some intervals do not overlap: noise can hardly explain the differences between the rows."
     figure = rows_figure(labels, (mean, low, high), own=colour, counts=counts)
-    return Frame(answer, {"rows": figure}, (overlap,) * (len(rows) > 1 and bool(counts)), {"rows": " ".join(notes)})
+    return Frame(answer, {"rows": figure}, (), {"rows": " ".join(notes)})
 
 
 def _given(network: Network, row: int) -> str:

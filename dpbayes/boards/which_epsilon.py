@@ -1,7 +1,7 @@
 """Which epsilon: the least one at which the answer to a question is within a tolerance in 95 of 100 releases."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -79,8 +79,12 @@ class ToleranceInputs:
     @cached_property
     def errors(self) -> AnswerErrors:
         """The errors at the epsilons of the slider of Explore."""
+        return self.errors_at(STOPS)
+
+    def errors_at(self, epsilons: Sequence[float]) -> AnswerErrors:
+        """Return the errors at these epsilons. Errors: those of `answer_errors`."""
         rng, tables = stream(self.seed, "which_epsilon"), self.tables.of(self.releases)
-        return answer_errors(self.mechanism_at, self.question, tables, STOPS, rng, reading=self.reading)
+        return answer_errors(self.mechanism_at, self.question, tables, epsilons, rng, reading=self.reading)
 
 
 ERRORS = Panel(

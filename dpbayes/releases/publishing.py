@@ -58,7 +58,7 @@ def shown_again(path: Path, request: Chargeable) -> Published | None:
     return None if newest is None else Published(newest.row, ledger.outcome(path, newest.row))
 
 
-def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: int = 0) -> Published:
+def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: int = 0, looked: str = "") -> Published:
     """Make a release and charge it to its dataset in the ledger at `path`, before anything is sampled.
 
     An adaptive request needs the table, another one its counts. A repeated request is refused unless `after` is the row
@@ -73,7 +73,8 @@ def publish(path: Path, request: Chargeable, data: Counts | Dataset, *, after: i
         account, spendings = books.account(request.dataset), books.of(request.dataset)
         # Reservations of others at the same time are counted too: the sum may be too large, but never too small.
         before = sum(spending.cost for spending in spendings) - account.cost_of(request.cost)
-        document = drawn_document(request, data, Composed(len(spendings) - 1, amount_in(account.measure, before)))
+        composed = Composed(len(spendings) - 1, amount_in(account.measure, before))
+        document = drawn_document(request, data, composed, Provenance.at(datetime.now(UTC), looked))
         return document if key is None else signed(document, key)
 
     release = ledger.spend(path, request.dataset, request.cost, question_of(request), sampled, after=after)
@@ -112,23 +113,23 @@ def unsigned_note(path: Path, document: bytes) -> str:
 
 
 def drawn_document(
-    request: Chargeable, data: Counts | Dataset, composed: Composed | None = None, *, time: datetime | None = None
+    request: Chargeable, data: Counts | Dataset, composed: Composed | None = None, drawn: Provenance | None = None
 ) -> bytes:
     """Sample a release and return its document, the bytes of `release.json`. Each call samples new noise.
 
-    Without `composed`, it is the first release of its dataset. The time is the present one by default. Errors: those of
+    Without `composed`, it is the first release of its dataset. `drawn` is by default the present. Errors: those of
     `require_drawable`; then nothing was sampled.
     """
     require_drawable(request, data)
-    provenance = Provenance.at(time or datetime.now(UTC))
+    drawn = drawn or Provenance.at(datetime.now(UTC))
     composed = composed or Composed(0, amount_in(measure_of(request.cost), Fraction(0)))
     if isinstance(request, AdaptiveRequest):
         assert isinstance(data, Dataset)
         steps = SampledSteps(request, carried_out(request.plan, data, OpenDPDraws()))
-        return document_bytes(steps, composed, provenance)
+        return document_bytes(steps, composed, drawn)
     assert isinstance(data, Counts)
     integers = request.entry.draw(request, data.values, request.calibrated.scale)
-    return document_bytes(SampledTables(request, request.calibrated, integers), composed, provenance)
+    return document_bytes(SampledTables(request, request.calibrated, integers), composed, drawn)
 
 
 # What is refused before anything is spent

@@ -76,12 +76,7 @@ def probabilities_and_warning(release: Release[Outcome], reading: Reading) -> tu
     if reading is Reading.AS_REAL or not release.tells_noise:
         return release.outcome.probabilities, ""
     law = release.posterior_under(reading)
-    return law.mean, roughness_of(law)
-
-
-def roughness_of(law: Dirichlets | DirichletMixtures) -> str:
-    """Return the sentence about rows with few importance points; "" if there are none, and for the naive reading."""
-    return roughness(law) if isinstance(law, DirichletMixtures) else ""
+    return law.mean, roughness(law) if isinstance(law, DirichletMixtures) else ""
 
 
 # BIF, which pgmpy, pyAgrum, bnlearn and GeNIe read

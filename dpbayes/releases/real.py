@@ -31,12 +31,7 @@ from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.prior_rules import decimals_of
 from dpbayes.releases import ledger as books
 from dpbayes.releases.document import Document
-from dpbayes.releases.document.request import (
-    AdaptiveRequest,
-    Chargeable,
-    ReleaseRequest,
-    typed_amount,
-)
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, typed_amount
 from dpbayes.releases.output import require_output, write_output
 from dpbayes.releases.publishing import drawn_document, publish_once, require_public, states_of_missing, unsigned_note
 from dpbayes.releases.reading import records_of

@@ -1,6 +1,6 @@
 """A release as one HTML file for a board or an archive: its sentences and its certificate, without external content."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
 from dpbayes.releases.document import Document
@@ -54,7 +54,8 @@ def html_report(document: Document) -> str:
     title, certificate = escape(f"Release of {document.request.dataset}"), document.content["certificate"]
     answers = {name: str(certificate[key]) for key, name in _TERMS.items()}
     terms = "".join(f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in (answers | ALWAYS).items())
-    parts = "".join(f"<h2>{name}</h2>\n<ul>{_items(texts)}</ul>\n" for name, texts in parts_of(document).items())
+    items = {name: "".join(f"<li>{escape(text)}</li>" for text in texts) for name, texts in parts_of(document).items()}
+    parts = "".join(f"<h2>{name}</h2>\n<ul>{texts}</ul>\n" for name, texts in items.items())
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -66,7 +67,3 @@ def html_report(document: Document) -> str:
         f"<p>SHA-256 of the content: <code>{escape(str(document.content['hash']))}</code></p>\n"
         f"<h2>Details of the guarantee, by the questions of NIST SP 800-226</h2>\n<dl>{terms}</dl>\n</body></html>\n"
     )
-
-
-def _items(texts: Iterable[str]) -> str:
-    return "".join(f"<li>{escape(text)}</li>" for text in texts)

@@ -26,7 +26,10 @@ ALGORITHM = "Ed25519"
 SIGNER = {"algorithm": str, "name": str, "public_key": str}
 """The types of the fields of a signer in JSON."""
 
-NOT_SIGNED = "The release is not signed. Nothing in the file proves who made it: use it only if you trust its source."
+NOT_SIGNED = (
+    "The release is not signed: anyone could have written this file, and the checks only confirm that its numbers, its "
+    "noise and its statements agree. Use it only if you trust its source."
+)
 
 FOLDER = "DPBAYES_KEYS"
 """The environment variable for the folder of the private keys."""

@@ -3,11 +3,6 @@
 import numpy as np
 import pytest
 
-import dpbayes as dp
-from dpbayes.boards.static import released_rows
-from dpbayes.mechanisms.release import Release, ReleasedPosterior
-from dpbayes.model.network import Network
-from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
 from dpbayes.ui.widgets.opened_release import released_view
@@ -30,15 +25,6 @@ def test_each_row_of_a_node_has_the_mean_of_its_reading(tmp_path, node: int) -> 
         assert any(np.asarray(trace["x"]) == pytest.approx(means[cells]) for trace in drawn)
         counts = board.frame.figures["rows"].layout["yaxis2"]["ticktext"][1:]
         assert [int(text.split(" of ")[0]) for text in counts] == document.tables.outcome.numbers[cells].tolist()
-
-
-@pytest.mark.parametrize(("updates", "differ"), [([90, 10, 10, 90], True), ([55, 45, 45, 55], False)])
-def test_rows_differ_only_if_some_intervals_do_not_overlap(updates: list[int], differ: bool) -> None:
-    network = Network.from_edges("ab", ["ab"])
-    outcome = ReleasedPosterior(Dirichlets.symmetric(network), np.array([50.0, 50.0, *updates]))
-    release = Release(outcome, dp.Guarantee(1.0), "Laplace", {"n": 100})
-    (note,) = released_rows(network, release, Reading.AS_REAL, 1).complete().frame.notes
-    assert note.startswith("Some" if differ else "All")
 
 
 def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:

@@ -42,4 +42,4 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     screen.settle()
     screen.main.get_by_text("Full statement and checks").click()
     expect(screen.main.get_by_text(f"of the dataset {name}").first).to_be_visible()
-    expect(screen.main.get_by_text("The release is valid")).to_be_visible()
+    expect(screen.main.get_by_text("All checks hold")).to_be_visible()

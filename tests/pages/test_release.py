@@ -21,7 +21,6 @@ from dpbayes.releases.document.request import parsed_promise
 from dpbayes.releases.reading import answer_under, released_bif
 from dpbayes.releases.report import html_report
 from dpbayes.releases.verify import verify
-from dpbayes.sources.bif import read_bif
 from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.pages.release_history import example
 from dpbayes.ui.session.chosen import Chosen
@@ -61,8 +60,13 @@ def make_button(at: AppTest) -> Any:
 
 def sums(at: AppTest) -> list[str]:
     """Return the epsilon of the button, of all releases with this one, and of the total budget."""
-    (sentence,) = (plain(text.value) for text in at.markdown if text.value.startswith("With this release"))
-    return [make_button(at).label.rpartition(" ")[2], *re.findall(r"ε = ([0-9.]+)\*", sentence)]
+    (part,) = at.get("progress")
+    return [make_button(at).label.rpartition(" ")[2], *re.findall(r"\*\*([0-9.]+)\*\*", part.proto.text)]
+
+
+def is_valid(at: AppTest) -> bool:
+    """Whether the page states that all checks of an unsigned release hold, and that anyone could have written it."""
+    return any("All checks hold" in box.value and "anyone" in box.value for box in at.info)
 
 
 def make(at: AppTest) -> AppTest:
@@ -90,9 +94,9 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     assert not path.exists()
     assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
     at = typed(at, Total_budget_ε="1.5")
-    assert page_headline(at) == "This release costs ε = 0.5."
+    assert page_headline(at).endswith("at a cost of ε = 0.5.")
     at = make(at)
-    assert "The release is valid" in at.success[0].value
+    assert is_valid(at)
     account = ledger.read_books(path).account(name)
     assert (account.budget, account.spent) == (Fraction(3, 2), Fraction(1, 2))
     (spending,) = ledger.read_books(path).of(name)
@@ -118,13 +122,11 @@ def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tm
     at = make(at)
     assert page_headline(at) == "The release garden-1 is made."
     assert make_button(at) is None
-    assert not at.info
     again = open_page(PAGE, epsilon="0.5")
     assert again.selectbox(key="release.dataset.asia").options == ["garden"], "one budget for one table"
     assert "exists already" in again.info[0].value
     typed(again, Privacy_loss_ε="0.75")
     assert sums(again) == ["0.75", "1.25", "3"]
-    assert make_button(again).label == "Release and spend ε = 0.75"
     assert ledger.read_books(path).account("garden").spent == Fraction(1, 2)
 
 
@@ -148,25 +150,28 @@ def test_a_press_makes_only_the_release_that_was_shown(path: Path) -> None:
 def test_a_wrong_number_is_one_sentence_and_nothing_is_made(path: Path, texts: dict[str, str], part: str) -> None:
     at = typed(open_page(PAGE), **({"Justification": "the board"} | texts))
     one_sentence(at, part)
-    assert page_headline(at) == "This release costs ε = 1." or page_headline(at).startswith("One step is missing")
+    assert page_headline(at).endswith("cost of ε = 1.") or page_headline(at).startswith("One step is missing")
     assert box(at, "Justification").value == texts.get("Justification", "the board"), "what was typed stays"
     assert not path.exists()
 
 
 def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, monkeypatch) -> None:
-    assert any("records are public" in text.value for text in open_page(PAGE).caption)
+    assert not any("you have looked" in text for text in captions(open_page(PAGE)))
     monkeypatch.setattr(Chosen, "has_public_records", False)
     at = open_page(PAGE)
-    assert any("shown you nothing" in text.value for text in at.markdown)
+    assert not any("you have looked" in text for text in captions(at))
+    assert len(at.metric) == 1, "no error is computed from records that nobody has looked at"
     at = open_page("pages/explore.py")
     at = fine(at.switch_page(PAGE).run())
-    assert any("You have looked at exact posteriors of this table." in text.value for text in at.markdown)
+    assert any("you have looked at exact posteriors." in text for text in captions(at))
+    assert len(at.metric) == 2
+    assert any("not private" in text for text in captions(at))
     fine(at.switch_page("pages/data.py").run())
     at = fine(at.switch_page(PAGE).run())
     said = "exact posteriors and distributions of columns"
-    assert any(f"You have looked at {said} of this table." in text.value for text in at.markdown)
+    assert any(f"you have looked at {said}." in text for text in captions(at))
     at.session_state["settings"] = replace(at.session_state["settings"], source="sprinkler")
-    assert any("shown you nothing" in text.value for text in fine(at.run()).markdown), "another table"
+    assert not any("you have looked" in text for text in captions(fine(at.run()))), "another table"
 
 
 @pytest.mark.parametrize(
@@ -210,7 +215,7 @@ def test_records_that_were_released_before_have_no_second_budget(path: Path, tmp
 
 def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path) -> None:
     at = make(open_page(PAGE, mechanism="GaussianUpdates", epsilon="0.5"))
-    assert "The release is valid" in at.success[0].value
+    assert is_valid(at)
     account = ledger.read_books(path).account("asia")
     assert account.measure is PrivacyMeasure.RHO
     assert account.left == 0
@@ -221,13 +226,13 @@ def test_a_budget_without_a_delta_pays_for_an_adaptive_release_with_laplace_nois
     make(typed(open_page(PAGE, epsilon="0.5"), Total_budget_ε="3"))
     at = open_page(PAGE, epsilon="0.75", mechanism=ADAPTIVE)
     assert make_button(at) is None
-    assert "δ of the release to 0" in page_headline(at)
+    assert "asia cannot pay" in page_headline(at)
     assert "has no δ" in at.info[0].value
     at = fine(at.button(key="release.to_pure").click().run())
     assert at.selectbox(key="release.mechanism").value == ADAPTIVE
     assert box(at, "δ").value == "0"
     at = make(at)
-    assert "The release is valid" in at.success[0].value
+    assert is_valid(at)
     assert list(ledger.read_books(path).accounts) == ["asia"]
     assert ledger.read_books(path).account("asia").spent == Fraction(5, 4)
 
@@ -235,8 +240,7 @@ def test_a_budget_without_a_delta_pays_for_an_adaptive_release_with_laplace_nois
 def test_one_epsilon_of_an_adaptive_release_is_everywhere_on_the_page(path: Path) -> None:
     at = typed(open_page(PAGE, mechanism=ADAPTIVE), Privacy_loss_ε="2.9", Total_budget_ε="3", δ="10^-6")
     assert sums(at) == ["2.9", "2.9", "3"]
-    assert page_headline(at) == "This release costs ε = 2.9 at δ = 10⁻⁶."
-    assert make_button(at).label == "Release and spend ε = 2.9"
+    assert page_headline(at).endswith("at a cost of ε = 2.9 at δ = 10⁻⁶.")
     at = make(at)
     assert any("(ε = 2.9), plus at most δ = 10⁻⁶" in plain(text.value) for text in at.markdown)
     assert at.dataframe[1].value.iloc[0].tolist()[:3] == ["asia", "3", "2.9"]
@@ -266,7 +270,7 @@ def test_an_adaptive_release_chooses_its_graph(path: Path, delta: str, measure: 
     request = read_document(document).request
     assert spending.cost == request.plan.total
     assert ledger.read_books(path).account("asia").measure is measure
-    assert "The release is valid" in at.success[0].value
+    assert is_valid(at)
     assert any("Arrows" not in text.body and "mask-image" in text.body for text in at.get("html"))
 
 
@@ -306,10 +310,8 @@ def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_releas
     assert budgets.iloc[0].tolist() == ["garden", "2", "0.5", "1.5"]
     assert releases.iloc[0].tolist()[:3] == ["garden-1", "0.5", "released"]
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())
-    document = read_document(published.document)
     assert "60 records of the dataset garden" in "\n".join(text.value for text in at.markdown)
     assert len(rows(at)[0]["x"]) == 3, "the rows of grass"
-    assert read_bif(released_bif(document))[0] == document.request.network
 
 
 def test_a_ledger_that_was_edited_is_a_sentence(path: Path, tmp_path: Path) -> None:
@@ -337,7 +339,7 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 
 def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
     at = open_page(PAGE, seat="recipient")
-    assert "The release is valid" in at.success[0].value
+    assert is_valid(at)
     assert verify(example()).holds
     assert not path.exists(), "public records cost no budget"
 
@@ -356,6 +358,7 @@ def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_cho
     assert files["release.bif"]() == released_bif(document).encode()
     assert files["release.html"]() == html_report(document).encode()
     target = NETWORK.names[-1]
+    fine(at.multiselect(key="file.given").set_value([]).run())
     for reading in (Reading.NOISE_AWARE, Reading.AS_REAL):
         fine(at.segmented_control(key="file.reading").set_value(reading).run())
         answer = answer_under(release.posterior_under(reading), release.outcome.prior, target, {}, LEVEL)
@@ -376,15 +379,15 @@ def test_an_opened_estimate_offers_no_choice(path: Path, tmp_path: Path) -> None
 def test_a_file_is_checked_in_either_seat_and_a_changed_one_is_not_shown(path: Path, tmp_path: Path, seat: str) -> None:
     data = released(tmp_path).document
     at = uploaded(data, seat=seat)
-    assert "The release is valid" in at.success[0].value
-    assert len(boards(at)) == (seat == "recipient"), "a curator's page does not repeat a whole release"
+    assert is_valid(at)
+    assert len(boards(at)) == 1
     changed = data.replace(b'"n":60', b'"n":61')
     fine(at.file_uploader(key="release.file").set_value(("release.json", changed, "application/json")).run())
-    assert not at.success
+    assert not is_valid(at)
     assert "is not a valid release" in at.error[0].value
     assert not boards(at)
     fine(at.file_uploader(key="release.file").set_value(("clinic.csv", b"age,bmi\n1,2", "text/csv")).run())
-    assert not at.success
+    assert not is_valid(at)
     assert "is not a valid release" in at.error[0].value
 
 
@@ -398,7 +401,7 @@ def test_of_a_large_release_a_few_rows_are_shown_and_answers_are_naive(
     at = uploaded(data)
     assert len(rows(at)[0]["x"]) == 2
     assert "Answers and files are naive" in "\n".join(captions(at))
-    fine(at.multiselect(key="file.given").set_value(["rain=yes"]).run())
+    fine(at.multiselect(key="file.given").set_value(["rain = yes"]).run())
     assert checked.count(data) == 1, "checked once, not at every move"
 
 

@@ -15,7 +15,7 @@ from dpbayes.model.dataset import Counts, count
 from dpbayes.model.network import Network
 from dpbayes.model.synthetic import sample_dataset
 from dpbayes.releases.document.canonical import canonical, hash_of
-from dpbayes.releases.document.document import Composed
+from dpbayes.releases.document.document import Composed, Provenance
 from dpbayes.releases.document.request import ReleaseRequest
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
@@ -68,7 +68,7 @@ def before(request: ReleaseRequest) -> Composed:
 
 def drawn(request: ReleaseRequest, counts: Counts | None = None) -> bytes:
     counts = counts or counted(request.network, n=request.n)
-    return drawn_document(request, counts, before(request), time=TIME)
+    return drawn_document(request, counts, before(request), drawn=Provenance.at(TIME))
 
 
 def replace_draw(patch: pytest.MonkeyPatch, draw: Callable[..., Any]) -> None:

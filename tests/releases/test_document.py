@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dpbayes.base.amounts import amount_text, rho_of
+from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import RELEASABLE
 from dpbayes.mechanisms.exact_form import ExactNoise
@@ -164,7 +165,7 @@ def test_nothing_computed_from_the_table_but_noisy_integers_leaves(mechanism):
     other = Counts(network, np.array([100_000_000, 0, 0, 100_000_000, 0, 0]), counts.n)
     texts = []
     for table in (counts, other):
-        content = json.loads(drawn_document(request, table, before(request), time=TIME))
+        content = json.loads(drawn_document(request, table, before(request), drawn=Provenance.at(TIME)))
         public = {key: value for key, value in content.items() if key not in ("integers", "hash")}
         texts.append(canonical(public))
     assert texts[0] == texts[1]
@@ -185,7 +186,7 @@ def test_no_error_tells_a_count(spoil):
     request = request_of(network, n=counts.n)
     for n in (counts.n, 99_999_999):
         with pytest.raises(InputError) as refusal:
-            drawn_document(request, Counts(network, spoil(counts.values), n), BEFORE, time=TIME)
+            drawn_document(request, Counts(network, spoil(counts.values), n), BEFORE, drawn=Provenance.at(TIME))
         said = "".join(traceback.format_exception(refusal.value)) + repr(refusal.value)
         assert not (secrets_of(counts) | {"99999999", "99,999,999"}) & digits_of(said)
 
@@ -208,7 +209,7 @@ LOSS = 0.01 + 2 * math.sqrt(0.01 * math.log(1e6))
     [
         (request_of(), BEFORE, {"epsilon": "1/2", "delta": "0/1"}, "epsilon 0.8", "1.65."),
         (request_of(), BEFORE_IN_RHO, {"epsilon": "1/2", "delta": "0/1"}, f"rho {amount_text(IMPLIED)}", "1.65."),
-        (GAUSSIAN, BEFORE_IN_RHO, {"rho": "1/100"}, "rho 0.31", f"{math.exp(LOSS):.3g}, except in one"),
+        (GAUSSIAN, BEFORE_IN_RHO, {"rho": "1/100"}, "rho 0.31", f"{numeral_above(math.exp(LOSS))}, except in one"),
         (request_of(epsilon=Fraction(1000)), Composed(), {"epsilon": "1000/1", "delta": "0/1"}, "epsilon 1000", ""),
         (replace(GAUSSIAN, rho=Fraction(100)), BEFORE_IN_RHO, {"rho": "100/1"}, "rho 100.3", ""),
     ],
@@ -246,6 +247,16 @@ def test_the_certificate_names_what_the_guarantee_does_not_cover():
         assert any(word in sentence for sentence in certificate["not_covered"]), word
     for stated, has_prices in ((certificate, False), (priced, True)):
         assert any("prices" in sentence for sentence in stated["not_covered"]) is has_prices
+
+
+def test_the_document_states_what_the_curator_has_looked_at():
+    request = request_of()
+    data = drawn_document(request, counted(), BEFORE, Provenance.at(TIME, "exact posteriors"))
+    document = read_document(data)
+    assert any("curator looked at exact posteriors." in text for text in document.content["certificate"]["not_covered"])
+    assert verify(data).holds
+    assert not verify(data.replace(b"exact posteriors", b"nothing whatever")).holds
+    assert "looked" not in read_document(drawn(request)).content["drawn"]
 
 
 def test_a_rho_is_not_added_to_pure_epsilons():

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from dpbayes.__main__ import main
 from dpbayes.releases.document.canonical import canonical
-from dpbayes.releases.document.document import Composed
+from dpbayes.releases.document.document import Composed, Provenance
 from dpbayes.releases.output import HOLDS, REFUSED
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.releases.verify import verify
@@ -51,7 +51,7 @@ VALUES: list[Any] = [
 
 
 def written(mechanism: str) -> bytes:
-    return drawn_document(request_with(mechanism=mechanism), counts(), Composed(), time=TIME)
+    return drawn_document(request_with(mechanism=mechanism), counts(), Composed(), drawn=Provenance.at(TIME))
 
 
 DOCUMENTS = {

@@ -26,7 +26,7 @@ from dpbayes.base.amounts import (
     number_of,
 )
 from dpbayes.base.privacy import Neighbours
-from dpbayes.base.text import numeral
+from dpbayes.base.text import numeral_above
 from dpbayes.base.validation import InputError, brief, whole_number
 from dpbayes.mechanisms.release import Release
 from dpbayes.model.network import Network
@@ -35,6 +35,7 @@ from dpbayes.releases.document.canonical import (
     fraction,
     fraction_text,
     hash_of,
+    one_line,
     read_canonical,
     require_shape,
 )
@@ -76,12 +77,13 @@ class Composed:
 
 @dataclass(frozen=True)
 class Provenance:
-    """The time of sampling, and the versions of the software."""
+    """The time of sampling, the versions of the software, and what the curator states to have `looked` at before."""
 
     time: str
     dpbayes: str
     opendp: str
     python: str
+    looked: str = ""
 
     def __post_init__(self) -> None:
         try:
@@ -90,9 +92,11 @@ class Provenance:
             moment = None
         if moment is None or moment.strftime(_TIME) != self.time:
             raise InputError("The time of a release must have the form 2026-03-31T12:00:00Z.")
+        if self.looked:
+            one_line("What the curator looked at", self.looked)
 
     @classmethod
-    def at(cls, time: datetime) -> "Provenance":
+    def at(cls, time: datetime, looked: str = "") -> "Provenance":
         """Return a time, in UTC to the second, and the versions here. Errors: InputError without a time zone."""
         if time.tzinfo is None:
             raise InputError("The time of a release needs a time zone.")
@@ -101,7 +105,7 @@ class Provenance:
             next((package.version for package in distributions(name=name)), "(source code)")
             for name in ("dpbayes", "opendp")
         )
-        return cls(text, dpbayes, opendp, platform.python_version())
+        return cls(text, dpbayes, opendp, platform.python_version(), looked)
 
 
 KINDS: Mapping[str, type[SampledTables] | type[SampledSteps]] = {
@@ -116,7 +120,7 @@ _SHAPE: Mapping[str, Any] = {
     "format": str,
     "version": int,
     "composed": {"releases": int, "epsilon?": str, "rho?": str},
-    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python"), str),
+    "drawn": dict.fromkeys(("time", "dpbayes", "opendp", "python", "looked?"), str),
     "certificate": dict,
     "sentences": [str],
     "hash": str,
@@ -159,14 +163,15 @@ def document_bytes(sampled: Sampled, composed: Composed, drawn: Provenance) -> b
 
 def content_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> dict[str, object]:
     """Return the content of a document without its hash, its signer and its signature."""
-    form = next(form for form, kind in KINDS.items() if isinstance(sampled, kind))
-    spent = fraction_text(number_of(composed.spent))
+    spent, fields = fraction_text(number_of(composed.spent)), dict(vars(drawn))
+    if not drawn.looked:
+        del fields["looked"]
     return {
-        "format": form,
+        "format": next(form for form, kind in KINDS.items() if isinstance(sampled, kind)),
         "version": VERSION,
         "request": sampled.request.content,
         "composed": {"releases": composed.releases, measure_of(composed.spent).value: spent},
-        "drawn": vars(drawn),
+        "drawn": fields,
         **sampled.fields,
         "certificate": certificate_of(sampled, composed, drawn),
         "sentences": sentences_of(sampled, composed),
@@ -230,6 +235,7 @@ MISSING_RULE = (
 
 def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> dict[str, object]:
     """Return the certificate as names and texts; `not_covered` is a list of sentences."""
+    looked = [f"Before the release, the curator looked at {drawn.looked}."] * bool(drawn.looked)
     return {
         "unit": UNIT,
         "neighbours": NEIGHBOURS,
@@ -244,7 +250,7 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
         "missing_values": MISSING_RULE if sampled.request.missing else NO_MISSING,
-        "not_covered": [*_choices_of(sampled.request), *NEVER_COVERED],
+        "not_covered": [*_choices_of(sampled.request), *looked, *NEVER_COVERED],
     }
 
 
@@ -283,17 +289,19 @@ def _stated(stated: EpsilonDelta | None) -> str:
 def _composed(request: Chargeable, composed: Composed) -> str:
     """Return a sentence on all releases of the dataset, this one included."""
     total, number = composed.after(request.cost), composed.releases + 1
+    spent = f"{measure_of(total).value} {amount_text(number_of(total))}"
     if number == 1:
-        return f"This is the first release of this dataset, which has spent {_total_text(total)}."
+        return f"This is the first release of this dataset, which has spent {spent}."
     return (
         f"This is release {number:,} of this dataset. All {number:,} releases together have spent "
-        f"{_total_text(total)}. From all of them, a reader {_odds(total)}."
+        f"{spent}. From all of them, a reader {_odds(total)}."
     )
 
 
 NEVER_COVERED = (
     "The time that sampling took, which somebody with access to the curator's machine might measure.",
-    "A person with several records in the table: the guarantee is for one record.",
+    "A person with several records in the table, and linked records, as those of one household: the guarantee is for "
+    "one record.",
     "What else is published about the same people: by themselves, by others, or from another dataset.",
     "Facts about the whole population: readers may learn them, and apply them to people inside and outside the table.",
 )
@@ -318,28 +326,24 @@ def sentences_of(sampled: Sampled, composed: Composed) -> list[str]:
     request = sampled.request
     return [
         sampled.described,
-        f"A reader of this file, whatever they know, {_odds(request.cost)}.",
+        f"A reader of this file {_odds(request.cost)}.",
         _composed(request, composed),
         sampled.accuracy,
     ]
-
-
-def _total_text(amount: Amount) -> str:
-    """Return an amount in words: "epsilon 0.5"."""
-    return f"{measure_of(amount).value} {amount_text(number_of(amount))}"
 
 
 def _odds(amount: Amount) -> str:
     """Return what a reader can learn at an epsilon or a rho, as the rest of a sentence."""
     loss = likely_loss(amount)
     if loss >= _WEAK:
-        return f"may learn nearly all of any one record, because {_total_text(amount)} hides next to nothing"
+        return f"may learn nearly all of any one record, because this {measure_of(amount).value} hides next to nothing"
     rarely = ", except in one release in a million" if isinstance(amount, Rho) else ""
-    return f"can change their odds on what any one record says by a factor of at most {numeral(math.exp(loss))}{rarely}"
+    most = numeral_above(math.exp(loss))
+    return f"can change their odds on a record that is independent of the others by a factor of at most {most}{rarely}"
 
 
 def _factor_text(loss: float) -> str:
-    return f"exp({numeral(loss, 4)})" if loss >= _WEAK else numeral(math.exp(loss))
+    return f"exp({numeral_above(loss)})" if loss >= _WEAK else numeral_above(math.exp(loss))
 
 
 _RARE = 1e-6

@@ -217,8 +217,11 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
         st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
 
 
-def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
-    """Return what the board of the least epsilon depends on. Errors: InputError for a mechanism that reads records."""
+def tolerance_inputs(chosen: Chosen, tables: Tables | None = None) -> ToleranceInputs:
+    """Return what the board of the least epsilon depends on, on these tables or on those that the person chooses.
+
+    Errors: InputError for a mechanism that reads records.
+    """
     if chosen.reads_records:
         raise InputError(
             "The least ε is computed for a given graph. Choose a mechanism other than Adaptive, such as Laplace."
@@ -226,7 +229,7 @@ def tolerance_inputs(chosen: Chosen) -> ToleranceInputs:
     return ToleranceInputs(
         lambda epsilon: at_any_epsilon(chosen.mechanism)(epsilon),
         question_of(chosen),
-        _tables(chosen),
+        tables or _tables(chosen),
         meanings_of(chosen),
         chosen.options("release").reading,
         chosen.seed,

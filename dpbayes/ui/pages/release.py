@@ -9,13 +9,15 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.audit.risk import belief_sentence
+from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base import terms
-from dpbayes.base.amounts import PrivacyMeasure, Rho, amount_in, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.amounts import PrivacyMeasure, amount_in, amount_text, cost_in, measure_of, number_of
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, listed, many, numeral, typed
+from dpbayes.base.text import escaped, in_hundred, listed, many, numeral, percent, typed
 from dpbayes.base.validation import InputError
+from dpbayes.boards.which_epsilon import SHARE
+from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.parameters import Calibration, TableNoise
@@ -32,21 +34,25 @@ from dpbayes.releases.document.request import (
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, require_public, shown_again, states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED
+from dpbayes.ui.pages.explore import inputs_of as explored
+from dpbayes.ui.pages.explore import tolerance_inputs
 from dpbayes.ui.pages.release_history import (
+    BUDGET_DELTA,
     RELEASED,
     as_epsilon,
-    budget_boxes,
     budget_of,
     check_a_file,
     example_or_file,
+    followed_box,
     history,
     last_release,
     release_names,
 )
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.link import read_parameter
-from dpbayes.ui.session.looked import looked_at
+from dpbayes.ui.session.looked import OF_BOARDS, OTHERS, looked_at
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python
@@ -58,11 +64,9 @@ ADAPTIVE = OF_RECORDS[0].__name__
 KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 """The mechanisms that have a real release, by the names of their classes."""
 
-ANOTHER = "Another release of these records"
 CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
-REASON = "First release of this table"
 
 OWN_BUDGET = (
     "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
@@ -77,84 +81,73 @@ CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbay
 
 def release_page(chosen: Chosen) -> None:
     """Show the curator what a release costs, and make it; anyone else opens and checks a release."""
-    if not (chosen.is_curator and person().may(Act.READ_LEDGER)):
+    if chosen.is_curator and person().may(Act.READ_LEDGER):
+        path, in_use = ledger.ledger_path(), ""
+        with st.container(key="release.shown"), sentence_instead():
+            in_use = _release(chosen, path)
+        with sentence_instead():
+            history(path, float(chosen.parameter("delta")), in_use)
+        check_a_file()
+    else:
         headline("Anyone can check and use a release without the records.")
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        example_or_file(last_release())
-        share_python(lambda: show_python(CHECK, "release", chosen))
-        return
-    path = ledger.ledger_path()
-    in_use = ""
-    with st.container(key="release.shown"), sentence_instead():
-        in_use = _release(chosen, path)
-    with sentence_instead():
-        history(path, float(chosen.parameter("delta")), in_use)
-    check_a_file(is_brief=True)
+        example_or_file(None if chosen.settings.story else last_release())
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
 def _release(chosen: Chosen, path: Path) -> str:
-    """Show the request, its cost and the button, or first the release; return the dataset. Errors: InputError."""
+    """Show the request and the button, or first the release; return the dataset. Errors: InputError."""
     place, result = st.empty(), st.container()
-    step = _step_on_data(chosen)
     try:
         require_releasable(chosen)
         row = st.session_state.get(RELEASED)
-        form = st.container() if row is None else st.expander(ANOTHER, key=f"release.another.{row}")
-        left, right = form.columns(2, gap="large")
-        step = "choose a mechanism and a graph that can be released"
-        with left:
-            st.subheader("The release")
+        form = st.container() if row is None else st.expander("Another release", key=f"release.another.{row}")
+        with form, st.container(key="cards"):
+            columns = st.columns(3)
+        with _card(columns[0], "What goes out"):
             request = _request(chosen)
-        step = "choose a budget"
-        with right:
-            st.subheader("Its budget")
-            charged = _account_to_charge(chosen, path, request)
+        with _card(columns[2], "What it costs"):
+            budget, pay, more = (st.container() for _ in range(3))
+            with budget:
+                charged = _account_to_charge(chosen, path, request, more)
         request = replace(request, dataset=charged.account.dataset)
         published = None if charged.is_new else shown_again(path, request)
-        with right:
-            if published is None:
+        with _card(columns[1], "What readers learn"):
+            _worth(chosen, request)
+        if published is not None:
+            pay.caption("This release exists. For another one, change the mechanism or ε.")
+        else:
+            with pay:
                 _costs(charged)
                 _offer(chosen, path, charged, request)
-        if published is None:
-            with left:
-                _seen(chosen)
+            with form:
+                if looked := _looked(chosen):
+                    st.caption(
+                        f"The release states that you have looked at {looked}. No guarantee covers a graph, a prior or "
+                        "an ε that is chosen by looking at them."
+                    )
     except InputError:
         with place:
-            headline(f"One step is missing: {step}.")
+            headline("One step is missing.")
         raise
     with place:
         if published is not None:
             headline(f"The release {escaped(release_names(ledger.read_books(path))[published.row])} is made.")
         else:
-            headline(_finding(charged, is_adaptive=chosen.reads_records))
+            headline(_finding(charged, request))
     if published is not None:
         with result:
-            _result(published, charged)
+            if published.row != row:
+                st.info(f"This release exists already, in row {published.row} of the ledger. It costs no budget again.")
+            opened_release(published.document, key=NEWEST)
     return charged.account.dataset
 
 
-def _step_on_data(chosen: Chosen) -> str:
-    """Return what Data still needs for a release."""
-    if chosen.refused:
-        return "correct the columns on Data"
-    names = [name for name in chosen.domains if name in chosen.leaking_columns]
-    return f"declare the values of {escaped(listed(names))} public on Data" if names else "choose a table on Data"
-
-
-def _result(published: Published, charged: "ChargedAccount") -> None:
-    """Show a release, and what remains of its budget for another one."""
-    if published.row != st.session_state.get(RELEASED):
-        st.info(f"This release exists already, in row {published.row} of the ledger. Showing it again costs no budget.")
-    opened_release(published.document, key=NEWEST)
-    left = charged.shown(charged.account.left)
-    st.markdown(
-        f"ε = {left} of the budget is left. Change the mechanism or ε to make another release. The ledger shows this "
-        "one again."
-        if charged.account.left
-        else "The budget is used up. Another release needs a larger budget: see *Raise a budget*, under Ledger."
-    )
+def _card(place: "st.delta_generator.DeltaGenerator", title: str) -> "st.delta_generator.DeltaGenerator":
+    card = place.container(border=True, height="stretch")
+    card.subheader(title)
+    return card
 
 
 def require_releasable(chosen: Chosen) -> None:
@@ -174,23 +167,23 @@ def require_releasable(chosen: Chosen) -> None:
 
 def _request(chosen: Chosen) -> Chargeable:
     """Show the mechanism, its privacy loss and what it releases; return the request for the suggested name."""
-    _mechanism(chosen)
+    first, second = st.columns(2)
+    with first:
+        _mechanism(chosen)
     if chosen.settings.mechanism not in KINDS:
         label = kind_called(chosen.settings.mechanism).label
         raise InputError(f"The mechanism {label} has no exact sampler and no real release. Choose another one.")
-    first, second = st.columns(2)
-    with first:
+    with second:
         controls.box("Privacy loss ε", "release.epsilon", typed(chosen.epsilon), _set_epsilon, help=terms.EPSILON)
     dataset, delta = suggested_name(chosen), _delta(chosen)
     if chosen.reads_records or "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
         more = " 0 is Laplace noise, with larger errors." * chosen.reads_records
-        with second:
-            controls.box("δ", "release.delta", delta, _set_delta, help=terms.DELTA + more)
+        controls.box("δ", "release.delta", delta, _set_delta, help=terms.DELTA + more)
     if chosen.reads_records:
         adaptive = adaptive_request(chosen, dataset, delta)
         st.markdown(
-            f"{many(adaptive.n, 'record')}: a graph over {many(len(adaptive.columns.names), 'column')} and its tables, "
-            "together under one guarantee. Arrows are chosen with noise: some can be missing or wrong."
+            f"**A graph and its noisy tables** over {many(len(adaptive.columns.names), 'column')} of "
+            f"{many(adaptive.n, 'record')}. Arrows are chosen with noise: some can be missing or wrong."
         )
         return adaptive
     request = request_of(chosen, dataset)
@@ -230,21 +223,46 @@ def _set_delta(text: str) -> None:
 
 
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
-    network = request.network
-    graph = f"{many(len(network.names), 'node')} and {many(len(network.edges), 'arrow')}"
-    records = "" if chosen.settings.data == "synthetic" else f" of {many(request.n, 'record')}"  # the title has them
-    st.markdown(
-        f"**{escaped(chosen.data_title)}**{records}: the tables of the drawn graph with {graph}, as "
-        f"{many(request.entry.length(request), 'whole number')} with noise."
-    )
-    small_graph(network)
-    if request.entry.length(request) == network.cell_count:
-        st.caption("What goes out: a noisy count for each value of a column and each combination of its parents.")
-    values = [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]
-    st.caption(
-        escaped(request.entry.accuracy(request, request.calibrated.scale))
-        + (f" {escaped(', '.join(values))}." if values else "")
-    )
+    numbers = _numbers(request)
+    records = "" if chosen.settings.data == "synthetic" else f"{many(request.n, 'record')} of "  # the title has them
+    meaning = ": one for each value of a column, given its parents" * ("count" in numbers)
+    st.markdown(f"**{numbers}** from {records}{escaped(chosen.data_title)}{meaning}.")
+    small_graph(request.network)
+    if values := [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]:
+        st.caption(escaped(", ".join(values)))
+
+
+def _numbers(request: Chargeable) -> str:
+    """Return what goes out, in a few words."""
+    if isinstance(request, AdaptiveRequest):
+        return "A graph and its noisy tables"
+    length = request.entry.length(request)
+    return many(length, "noisy count" if length == request.network.cell_count else "noisy number")
+
+
+def _worth(chosen: Chosen, request: Chargeable) -> None:
+    """State the error of the answer on Explore, if the person may know it, and the risk for one person."""
+    said = "*Explore* simulates the answers of such a release."
+    if isinstance(request, ReleaseRequest) and (
+        chosen.has_public_records or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}
+    ):
+        inputs = tolerance_inputs(chosen, TrueTable(chosen.counts))
+        key = (explored(chosen), chosen.epsilon)
+        error = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
+        within = numeral(error, 2)
+        question = f"How likely is {escaped(inputs.question.named(inputs.meanings))}?"
+        st.metric(question, f"± {within}", help="The question is chosen on Explore.")
+        said = f"95 of 100 releases answer within {within} of the table."
+        if not chosen.has_public_records:
+            said += " This error is computed from the table: it is not private (curator view)."
+    if isinstance(request, ReleaseRequest):
+        said += f" {request.entry.accuracy(request, request.calibrated.scale)}"
+    st.caption(said)
+    epsilon, delta = map(float, _promise(request))
+    promise = Guarantee(epsilon, delta)
+    most = in_hundred(ceiling(SUSPICION, promise))
+    st.metric("An attacker’s belief about one person", f"{percent(SUSPICION)} → {most}%")
+    st.caption(belief_sentence(promise))
 
 
 def suggested_name(chosen: Chosen) -> str:
@@ -345,8 +363,10 @@ class ChargedAccount:
         return as_epsilon(self.account.measure, number, float(self.delta))
 
 
-def _account_to_charge(chosen: Chosen, path: Path, request: Chargeable) -> ChargedAccount:
-    """Let the person choose the dataset that pays, or fill in a new one. Records have one budget: the first.
+def _account_to_charge(
+    chosen: Chosen, path: Path, request: Chargeable, more: "st.delta_generator.DeltaGenerator"
+) -> ChargedAccount:
+    """Let the person choose the dataset that pays, or fill in a new one, also in `more`. Records have one budget.
 
     Errors: InputError.
     """
@@ -364,96 +384,78 @@ def _account_to_charge(chosen: Chosen, path: Path, request: Chargeable) -> Charg
         if dataset in accounts:
             account = accounts[dataset]
             return ChargedAccount(account, cost_in(account.measure, request.cost), delta)
-    return _new_account(request, delta, is_taken=request.dataset in accounts)
+    with more:
+        rare = st.expander("δ and justification", key=f"release.rare.{request.dataset}")
+    return _new_account(request, delta, rare, is_taken=request.dataset in accounts)
 
 
-def _new_account(request: Chargeable, delta: Fraction, *, is_taken: bool) -> ChargedAccount:
+def _new_account(
+    request: Chargeable, delta: Fraction, rare: "st.delta_generator.DeltaGenerator", *, is_taken: bool
+) -> ChargedAccount:
     """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
-    table = request.dataset  # another table has its own budget
-    shown = "" if is_taken else table
-    name = st.text_input("Dataset name", shown, key=f"release.name.{table}", persist_state="session", help=OWN_BUDGET)
-    epsilon, typed_delta = budget_boxes(
-        "Total budget ε", *map(amount_text, _promise(request)), key=f"release.budget.{table}"
-    )
-    account, problem = Account(dataset=name.strip(), budget=Fraction(0), measure=measure_of(request.cost)), ""
+    table, promise, problem = request.dataset, _promise(request), ""  # another table has its own budget
+    left, right = st.columns(2)
+    with left:
+        name = followed_box("Dataset name", "" if is_taken else table, f"release.name.{table}", help=OWN_BUDGET)
+    with right:
+        epsilon = followed_box("Total budget ε", amount_text(promise[0]), f"release.budget.{table}.epsilon")
+    with rare:
+        rarely = followed_box(
+            "δ of the budget", amount_text(promise[1]), f"release.budget.{table}.delta", help=BUDGET_DELTA
+        )
+        reason = followed_box("Justification", "First release of this table", f"release.reason.{table}")
+    account = Account(dataset=name.strip(), budget=Fraction(0), measure=measure_of(request.cost))
+    said = "The most that all releases of these records may cost together. It can be raised later."
     try:
-        budget = budget_of(epsilon, typed_delta)
+        budget = budget_of(epsilon, rarely)
         account = replace(account, budget=number_of(budget), measure=measure_of(budget))
-        if isinstance(budget, Rho) and not _promise(request)[1]:
-            delta = decimal("δ", controls.plain_number(typed_delta))
+        most, rest = decimal("ε", controls.plain_number(epsilon)), decimal("δ", controls.plain_number(rarely) or "0")
+        delta = promise[1] or rest or delta
+        if most > promise[0]:
+            said += f" If all of it is spent: {belief_sentence(Guarantee(float(most), float(rest)))}"
     except InputError as error:
         problem = str(error)
-    if problem:
-        st.caption(f":red[{escaped(problem)}]")
-    else:
-        _explain(epsilon, typed_delta)
-    reason = st.text_input("Justification", REASON, key=f"release.reason.{table}", persist_state="session")
+        said = f":red[{escaped(problem)}]"
+    st.caption(said)
     if not name.strip() or not reason.strip():
         raise InputError("A new dataset needs a name and a justification.")
     return ChargedAccount(account, cost_in(account.measure, request.cost), delta, reason, problem)
 
 
-def _explain(epsilon: str, delta: str) -> None:
-    """State what a valid budget allows an attacker, by which it is chosen."""
-    most, rare = (float(controls.plain_number(text) or 0) for text in (epsilon, delta))
-    st.caption(f"Choose the budget by the risk for one person: {belief_sentence(Guarantee(most, rare))}")
-
-
 def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
     """Return the epsilon and the delta of a request."""
     stated = request.stated
-    if stated is not None:
-        return stated.epsilon, stated.delta
-    return number_of(request.cost), Fraction(0)
+    return (stated.epsilon, stated.delta) if stated else (number_of(request.cost), Fraction(0))
 
 
 def _costs(charged: ChargedAccount) -> None:
-    """State the cost of all releases with this one beside the budget, as epsilons."""
+    """Draw the cost of all releases with this one as a part of the budget, and state what is left, as epsilons."""
     account, cost = charged.account, charged.cost
     if charged.problem or cost is None:
         return
-    rho = (
-        f"At δ, releases together cost less than the sum of their ε. They are added in ρ (zCDP): this one costs "
-        f"{amount_text(cost)}, and {amount_text(account.left)} of {amount_text(account.budget)} is left."
+    spent, left = account.spent + cost, account.left - cost
+    later = f" For two such releases, set the total budget to ε = {charged.shown(2 * cost)}." * charged.is_new
+    rest = f"ε = {charged.shown(left)} is left." if left > 0 else f"Nothing is left.{later}" * charged.is_enough
+    st.progress(
+        min(float(spent / account.budget), 1.0),
+        text=f"Then ε = **{charged.shown(spent)}** of **{charged.shown(account.budget)}** is spent{charged.at_delta}. "
+        f"{rest}",
     )
-    left, twice = account.left - cost, charged.shown(2 * cost)
-    later = f"For two such releases, set the total budget to ε = {twice}." if charged.is_new else ""
-    st.markdown(
-        f"With this release, all releases of these records cost **ε = {charged.shown(account.spent + cost)}** of the "
-        f"total budget **ε = {charged.shown(account.budget)}**{charged.at_delta}. "
-        + (f"For later releases, ε = {charged.shown(left)} is left." if left > 0 else f"Nothing is left. {later}")
-        * charged.is_enough,
-        help=rho if account.measure is PrivacyMeasure.RHO else None,
-    )
+    if account.measure is PrivacyMeasure.RHO:
+        st.caption("With a δ, releases together cost less than the sum of their ε.")
 
 
-def _finding(charged: ChargedAccount, *, is_adaptive: bool) -> str:
+def _finding(charged: ChargedAccount, request: Chargeable) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
-    if charged.cost is None:
-        way = "set the δ of the release to 0, too" if is_adaptive else "it pays for Laplace noise only"
-        return f"This budget has δ = 0: {way}."
-    cost, left = charged.shown(charged.cost), charged.shown(charged.account.left)
-    if not charged.is_enough:
-        return f"This release costs ε = {cost}, and the budget has only ε = {left} left."
-    return f"This release costs ε = {cost}{charged.at_delta}."
+    if charged.cost is None or not charged.is_enough:
+        return f"The budget of {escaped(charged.account.dataset)} cannot pay for this release."
+    return f"{_numbers(request)} can go out at a cost of ε = {charged.shown(charged.cost)}{charged.at_delta}."
 
 
-def _seen(chosen: Chosen) -> None:
-    """State what this session has shown of the records, which the guarantee does not cover."""
-    seen, choice = looked_at(chosen), "columns, an ε or a δ" if chosen.reads_records else "a graph, a prior or an ε"
-    if chosen.has_public_records:
-        st.caption("These records are public. You may look at them before a release.")
-    elif seen:
-        st.markdown(
-            f"You have looked at {listed(seen)} of this table. No guarantee covers {choice} that is chosen by looking "
-            "at them: state so beside the release."
-        )
-    else:
-        st.markdown(
-            "This session has shown you nothing that was computed from the records of this table. Earlier visits are "
-            "not part of this session."
-        )
+def _looked(chosen: Chosen) -> str:
+    """Return what this session has shown of the records; "" for public ones."""
+    return "" if chosen.has_public_records else listed(looked_at(chosen))
 
 
 # The release
@@ -478,6 +480,7 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         type="primary",
         disabled=not charged.is_enough,
         key="release.make",
+        width="stretch",
         on_click=lambda: st.session_state.update({_PRESSED: question_of(request)}),
     )
     st.caption("A release cannot be undone, and its cost stays charged.")
@@ -510,4 +513,4 @@ def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Charg
         ledger.table_doubts(path, charged.account.dataset, chosen.dataset, remember=True)
     data = chosen.dataset.select(list(request.columns.names)) if isinstance(request, AdaptiveRequest) else chosen.counts
     with st.spinner("Sampling the noise …", show_time=True):
-        return publish(path, request, data)
+        return publish(path, request, data, looked=_looked(chosen))

@@ -29,11 +29,6 @@ from dpbayes.ui.widgets.show import sentence_instead
 RELEASED = "release.released"
 """Where a session stores the row of the release that it made last."""
 
-BUDGET = (
-    "A release spends its privacy loss ε. The total budget is a limit for all releases of these records together, now "
-    "and later."
-)
-
 BUDGET_DELTA = (
     "The probability that the limit of ε fails. With 0, the budget pays for Laplace noise only. Above 0, it pays "
     "for Gaussian noise, too. Whether it is 0 cannot change later."
@@ -43,19 +38,8 @@ BUDGET_DELTA = (
 # Budgets as typed
 
 
-def budget_boxes(label: str, epsilon: str, delta: str, *, key: str) -> tuple[str, str]:
-    """Let the person type a budget; return its epsilon and delta as texts.
-
-    A box shows the given text, which may change, until somebody types into it; what was typed stays.
-    """
-    left, right = st.columns(2)
-    with left:
-        epsilon = _followed(label, epsilon, f"{key}.epsilon", help=BUDGET)
-    with right:
-        return epsilon, _followed("δ of the budget", delta, f"{key}.delta", help=BUDGET_DELTA)
-
-
-def _followed(label: str, shown: str, key: str, **more: Any) -> str:
+def followed_box(label: str, shown: str, key: str, **more: Any) -> str:
+    """Show a text box with a text that may change, until somebody types into it; what was typed stays."""
     followed = f"{key}.followed"
     if st.session_state.get(key) == st.session_state.get(followed):  # nothing was typed
         st.session_state[followed] = shown
@@ -168,28 +152,36 @@ def last_release() -> bytes | None:
 
 def example_or_file(mine: bytes | None) -> None:
     """Let anyone open a release of their own, or show the session's last release, `mine`, or the example."""
-    label = "Show my last release" if mine else "Show an example"
-    if not check_a_file() and st.toggle(label, value=True, key="release.example"):
-        with sentence_instead():
-            which = "**Your last release**" if mine else "**An example:** a release of synthetic records"
-            st.markdown(f"{which}, as a recipient sees it.")
+    left, right = st.columns(2, gap="large", vertical_alignment="center")
+    with left:
+        file = release_place()
+    if file is None:
+        label = "Your last release" if mine else "An example: a release of synthetic records"
+        if not right.toggle(label, value=True, key="release.example"):
+            return
+    with sentence_instead():
+        if file is None:
             opened_release(mine or example(), key="example")
+        else:
+            opened_release(file, key="file")
 
 
-def check_a_file(*, is_brief: bool = False) -> bool:
-    """Let anyone check a release file and use it; return whether there is one. A `is_brief` check folds what it says.
-
-    A file of any kind can be chosen, so that a wrong file is refused here and replaces an earlier result.
-    """
+def check_a_file() -> None:
+    """Let the curator check a release file."""
     st.subheader("Check a release")
+    if (file := release_place()) is not None:
+        with sentence_instead():
+            opened_release(file, key="file")
+
+
+def release_place() -> bytes | None:
+    """Let anyone choose a file of any kind: a wrong one is refused by its check, and replaces an earlier result."""
     after = st.session_state.get(RELEASED, "")  # an earlier result is not shown below a new release
     file = document_place("Release to check (release.json)", key=f"release.file{after}")
-    if file is None:
-        st.caption("The check needs no records, and the file is not stored.")
-        return False
-    with sentence_instead():
-        opened_release(file.getvalue(), key="file", is_brief=is_brief)
-    return True
+    if file is not None:
+        return file.getvalue()
+    st.caption("The check needs no records, and the file is not stored.")
+    return None
 
 
 @server_cache(1, spinner="Making the example …")

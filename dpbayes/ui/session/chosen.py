@@ -454,8 +454,12 @@ EXAMPLE = ("bronc", "yes"), ("smoke", "yes")
 
 
 def question_of(chosen: Chosen) -> Question:
-    """Return the question: what the person asks, else the example, else that about the last node of the arrows."""
-    net, settings = chosen.network, chosen.settings
+    """Return the question about the network: see `question_on`."""
+    return question_on(chosen.network, chosen.settings)
+
+
+def question_on(net: Network, settings: Settings) -> Question:
+    """Return what the person asks, else the example, else a question about the last node of the arrows."""
     states = dict(zip(net.names, net.states, strict=True))
     if settings.target in states:
         target = settings.target

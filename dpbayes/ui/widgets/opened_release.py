@@ -10,13 +10,14 @@ import streamlit as st
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
-from dpbayes.base.text import escaped, listed, numeral, numeral_above
+from dpbayes.base.text import escaped, numeral, numeral_above
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
-from dpbayes.model.network import Network, assignment, statement
+from dpbayes.model.network import Network, statement
 from dpbayes.model.query import query
+from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
@@ -33,27 +34,27 @@ from dpbayes.releases.reading import (
 )
 from dpbayes.releases.report import html_report, parts_of
 from dpbayes.releases.signing import signature_line
-from dpbayes.releases.verify import Verification, verify
+from dpbayes.releases.verify import verify
+from dpbayes.ui.session.chosen import question_on
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
-from dpbayes.ui.widgets.show import assumption, folded, numbers, sentence_instead
+from dpbayes.ui.widgets.show import assumption, numbers, sentence_instead
 
 NEWEST = "made"
 """The key of a release that has just been made, which comes with its next step."""
 
-MOST_DRAWN = 30
-"""The most nodes of a graph that is drawn."""
+MOST_DRAWN, MOST_ARROWS = 30, 15
+"""The most nodes of a graph that is drawn, and the most arrows of a larger one that are listed."""
 
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
+def opened_release(data: bytes, *, key: str) -> None:
     """Show the checks of a release file and, if all pass, an answer, the graph, the promise, and the files.
 
-    `key` distinguishes the controls of two releases on one page. Of a `is_brief` one, the answer is folded.
-    Errors: InputError for an unusable file.
+    `key` distinguishes the controls of two releases on one page. Errors: InputError for an unusable file.
     """
     verification = kept(f"{key}.verified", data, lambda: verify(data))
     if not verification.holds:
@@ -62,19 +63,17 @@ def opened_release(data: bytes, *, key: str, is_brief: bool = False) -> None:
             assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
-    signature = escaped(signature_line(document.content))
-    st.success(f"The release is valid: its numbers, its noise and its statements agree. {signature}")
-    if is_brief:
-        with folded("What this release says", key=f"{key}.open") as is_open:
-            if is_open:
-                _said(document, data, key=key)
-    else:
-        _said(document, data, key=key)
+    said = f"**All checks hold.** {escaped(signature_line(document.content))}"
+    (st.success if "signature" in document.content else st.info)(said)
+    _said(document, data, key=key)
     with st.expander("Full statement and checks"):
         for name, sentences in parts_of(document).items():
             st.markdown(f"**{name}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
         st.markdown("**Checks**")
-        _listed(verification)
+        for check in verification.checks:
+            assumption(escaped(check.sentence))
+        for sentence in verification.left_out:
+            st.caption(escaped(sentence))
 
 
 def _said(document: Document, data: bytes, *, key: str) -> None:
@@ -91,11 +90,12 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
             with right:
                 inputs = data, reading, target, answer
                 show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
-    if isinstance(document.sampled, SampledSteps):
-        with right:
-            small_graph(document.network)
-            st.caption("The released graph. Arrows were chosen with noise: one can be wrong or missing.")
-    st.markdown("\n".join(f"- {escaped(line)}" for line in promise_lines(document)))
+    with left:
+        small_graph(document.network)
+        if isinstance(document.sampled, SampledSteps):
+            st.caption("Arrows were chosen with noise: one can be wrong or missing.")
+    for column, (title, text) in zip(st.columns(3), promise_lines(document).items(), strict=True):
+        column.markdown(f"**{title}.** {escaped(text)}")
     with files:
         _files(document, reading, data, key=key)
 
@@ -109,26 +109,27 @@ def released_view(document: Document, reading: Reading, target: str, answer: str
     return released_rows(document.network, document.tables, reading, node, answer).stating(facts)
 
 
-def promise_lines(document: Document) -> tuple[str, str, str]:
-    """Return the promise of a release, its accuracy, and its main limits, a sentence each."""
+def promise_lines(document: Document) -> dict[str, str]:
+    """Return the promise of a release, its accuracy, and its main limits, each by its title."""
     cost, stated = document.request.cost, document.request.stated
     promise, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
     if stated or not isinstance(cost, Rho):
         loss = float(stated.epsilon if stated else number_of(cost))
-        promise = f"one record changes the probability of any result {_factor(loss)}"
+        promise = f"One record changes the probability of any result {_factor(loss)}"
         promise += f", plus at most δ = {numeral(float(stated.delta))}." if stated else "."
     if document.composed.releases:
         together = document.content["sentences"][2]
         if not isinstance(total, Rho):
             together = f"All {document.composed.releases + 1:,} releases together change it {_factor(float(total))}."
         promise += f" {together}"
-    choice = "columns or an ε" if isinstance(document.sampled, SampledSteps) else "an ε, a graph or a prior"
-    return (
-        f"Promise: {promise}",
-        f"Accuracy: {document.sampled.accuracy}",
-        f"Not covered: {choice} chosen after looking at the records; persons with several records; other publications "
-        "about the same people.",
-    )
+    looked = f" Before the release, the curator looked at {document.drawn.looked}." * bool(document.drawn.looked)
+    choice = "Columns or an ε" if isinstance(document.sampled, SampledSteps) else "An ε, a graph or a prior"
+    return {
+        "Promise": promise,
+        "Accuracy": document.sampled.accuracy,
+        "Not covered": f"{choice} chosen after looking at the records; several or linked records; other "
+        f"publications about the same people.{looked}",
+    }
 
 
 def _factor(loss: float) -> str:
@@ -137,20 +138,14 @@ def _factor(loss: float) -> str:
 
 
 def small_graph(network: Network) -> None:
-    """Draw a graph; list the arrows of a graph with many nodes."""
+    """Draw a graph; list the first arrows of a graph with many nodes."""
     if len(network.names) <= MOST_DRAWN:
         places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
         style = dag_mask(places, network.edges)
         st.html(f'<div class="graph" role="img" aria-label="The graph" style="{style}"></div>')
     else:
-        st.markdown(escaped("; ".join(f"{parent} → {child}" for parent, child in network.edges)))
-
-
-def _listed(verification: Verification) -> None:
-    for check in verification.checks:
-        assumption(escaped(check.sentence))
-    for sentence in verification.left_out:
-        st.caption(escaped(sentence))
+        arrows = "; ".join(f"{parent} → {child}" for parent, child in network.edges[:MOST_ARROWS])
+        st.caption(escaped(f"{arrows}{' …' * (len(network.edges) > MOST_ARROWS)}"))
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
@@ -178,16 +173,18 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tupl
 
     Errors: those of `query`.
     """
-    network, settings = document.network, current()
-    pairs = {assignment(name, state): (name, state) for name, states in zip(network.names, network.states, strict=True)
-             for state in states}  # fmt: skip
-    names, before = network.names, settings.target
-    last = max((j for j, parents in enumerate(network.parents) if parents), default=len(names) - 1)
-    place = names.index(before) if before in names else last
-    target = st.selectbox("How likely is", names, place, key=f"{key}.target")
+    network = document.network
+    asks = question_on(network, current())
+    pairs = {
+        statement(name, state): (name, state)
+        for name, states in zip(network.names, network.states, strict=True)
+        for state in states
+    }
+    left, right = st.columns(2)
+    target = left.selectbox("How likely is", network.names, network.names.index(asks.target), key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
-    first = [text for text in given if target == before and pairs[text] in settings.evidence]
-    picked = st.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
+    first = [text for text in given if target == asks.target and pairs[text] in asks.evidence.items()]
+    picked = right.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
     evidence = dict(pairs[text] for text in picked)
     inputs = (data, reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
@@ -195,11 +192,12 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tupl
     for note in notes:
         st.caption(escaped(note))
     state = network.telling_state(network.index(target))
+    if target == asks.target:
+        state = network.states[network.index(target)].index(asks.state)
     line, level = frame.iloc[state], f"{LEVEL:.0%} interval"
-    condition = f" if {listed([statement(*pair) for pair in evidence.items()])}" if evidence else ""
     interval = f" ({level}: {line[level]})" if level in line else ""
-    event = statement(target, network.states[network.index(target)][state])
-    return target, f"In this release, {event}{condition} has probability {line['probability']}{interval}."
+    question = Question(network, target, network.states[network.index(target)][state], evidence)
+    return target, f"How likely is {question.text}? This release answers {line['probability']}{interval}."
 
 
 def _answer(
