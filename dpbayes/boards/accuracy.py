@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dpbayes.base.estimates import Estimate
-from dpbayes.base.text import many, numeral, share_text
+from dpbayes.base.text import listed, many, numeral, share_text
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
@@ -58,7 +58,7 @@ ACCURACY = Panel(
 )
 LOSS = Panel(
     "loss",
-    "Do the predictions claim too much?",
+    "How wrong are the stated probabilities?",
     "Log loss of the predictions against epsilon.",
     help="Log loss: −ln of the probability that a prediction gives to the true value. It is 0 if that is always 100%, "
     "and large if a prediction is sure and wrong.",
@@ -117,7 +117,8 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
     if right <= majority:
         return f"{start} {simple}"
-    shown = f"{start} {_name(study, best)} predicts {inputs.target}"
+    alike = [study.look(one).name for one in ranked if not _is_clear(study.behind(one, k, best))]
+    shown = f"{start} {listed(alike)} predict{'s' if len(alike) == 1 else ''} {inputs.target}"
     if not _is_clear(study.behind(best, k)):
         return f"{shown} as well as without privacy: {share_text(right)} right."
     return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
@@ -127,19 +128,12 @@ def comparison_sentence(study: AccuracyStudy, k: int) -> str:
     """Return the second best accuracy at a point of the grid, and from which epsilon on the best has no loss."""
     if not (ranked := study.ranked_at(k)):
         return "No curve in the picture has a proved ε."
-    best, repeats = ranked[0], many(study.plan.repeats, "repeat")
-    later, text = _without_loss(study, best), ""
+    best, later, text = study.look(ranked[0]).name, _without_loss(study, ranked[0]), ""
     if len(ranked) > 1:
-        other = ranked[1]
-        alike = "" if _is_clear(study.behind(other, k, best)) else " (no clear difference)"
-        text = f"{_name(study, other)}: {share_text(float(study.mean(other)[k]))}{alike}. "
-    return text + (
-        f"From ε = {numeral(later[0], 2)} on, {repeats} show no loss of {_name(study, best)}." if later else ""
-    )
-
-
-def _name(study: AccuracyStudy, method: Method) -> str:
-    return method.called(study.plan.draws)
+        text = f"{study.look(ranked[1]).name}: {share_text(float(study.mean(ranked[1])[k]))}. "
+    if later:
+        text += f"From ε = {numeral(later[0], 2)} on, {many(study.plan.repeats, 'repeat')} show no loss of {best}."
+    return text
 
 
 def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:

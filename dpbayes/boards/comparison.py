@@ -119,7 +119,7 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
         "here": errors_here_figure(pure | weaker, title=title),
         "errors": errors_figure(inputs.curves, epsilon=place, title="mean absolute error"),
     }
-    captions = {"errors": "The lines have the colours of the bars."}
+    captions = {"errors": "The lines have the colours of the dots."}
     if weaker:
         best, errors = next(iter(weaker.items()))
         captions["here"] = f"With a weaker promise, {best.name} has {numeral(float(errors.mean()))}."

@@ -181,8 +181,9 @@ def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: fl
     limits = f"{at}, a private sample lies between {numeral(low, 3)} and {numeral(high, 3)}"
     if inside is None:
         return f"{limits}."
-    how = "very little" if inside < 0.1 else "partly" if inside < 0.9 else "strongly"
-    return f"{limits}, so it depends {how} on the table."
+    if inside < 0.1:
+        return f"{limits}, too narrow for the table’s answer."
+    return f"{limits}, which {'cuts off a part of' if inside < 0.9 else 'is wide enough for'} the table’s posterior."
 
 
 def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
@@ -195,7 +196,8 @@ def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)
-    return trim_figure(curves, row.draws, region=row.region, colour=row.sampler.colour)
+    name = row.sampler.prior.network.cell_label(cell)
+    return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
 
 
 def _error(row: _Row) -> tuple[Figure, str]:
@@ -220,7 +222,8 @@ def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
     chosen = sampler.epsilon, sampler.omega
     figure = omega_figure(EPSILONS, proved[:-1], stated[:-1], chosen=chosen, colour=sampler.colour)
     paper = "'s ω leaves nothing to sample" if np.isnan(stated[-1]) else f" states {numeral(float(stated[-1]), 3)}"
-    return figure, f"Proved: ω = {numeral(float(proved[-1]), 3)}. The paper{paper}."
+    whose = "" if network.is_binary else " for the column with the most values"
+    return figure, f"Proved{whose}: ω = {numeral(float(proved[-1]), 3)}. The paper{paper}."
 
 
 # The query game
@@ -261,16 +264,17 @@ def query_game(game: Game, *, value: str = "100") -> View:
 def _game_frame(game: Game, answers: int) -> Frame:
     study, needed = game.study, needed_answers(game.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
-    takes = f"more than {len(study.log_odds):,}" if needed is None else f"about {needed:,}"
+    takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
     headline = f"After {many(answers, 'answer')}, an attacker names the true table in {won} of games"
     headline += f"; {LEVEL:.0%} takes {takes}."
     loss = numeral(max(abs(float(end)) for end in game.pair.gain_range), 4)
     figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
     captions = {
-        "game": f"The privacy loss of one answer is at most ε = {loss} for these two tables.",
+        "game": f"The loss of one answer is at most {loss} for these two tables; the ε is proved for all tables.",
         "won": _bounds_text(game),
     }
-    note = "The attacker knows both tables, and finds them equally likely before the first answer."
+    note = "The attacker knows both tables, and finds them equally likely before the first answer. "
+    note += f"The simulation ends at {many(len(study.right), 'answer')}."
     return Frame(headline, figures, (note,), captions, {"won": float(study.right[answers - 1])})
 
 

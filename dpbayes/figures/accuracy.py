@@ -92,7 +92,7 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("penalty for confident mistakes (log loss)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = titled("penalty for wrong probabilities (log loss)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 

@@ -25,7 +25,6 @@ from dpbayes.figures.style import (
     names_axis,
     numerals,
     positive_range,
-    titled,
 )
 
 
@@ -54,7 +53,7 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
 
 
 def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figure:
-    """Draw the mean error of each mechanism at one epsilon as a bar with two standard errors, and its number.
+    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, and its number.
 
     Args:
         errors: The errors (tables,) by look, in the order of the rows.
@@ -63,20 +62,23 @@ def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figu
     Returns:
         The figure.
     """
-    means, names = [float(values.mean()) for values in errors.values()], [look.name for look in errors]
-    whiskers = [2 * float(standard_error(values)) for values in errors.values()]
-    bars: Trace = {
-        **{"type": "bar", "orientation": "h", "width": 0.5, "x": means, "y": names},
-        **{"marker": {"color": [look.colour for look in errors]}, "error_x": {"array": whiskers, "thickness": 1.5}},
-        **{"hovertemplate": "%{x:,.3~r}<extra>%{y}</extra>", "showlegend": False},
+    means, names = np.array([float(values.mean()) for values in errors.values()]), [look.name for look in errors]
+    whiskers = 2 * np.array([float(standard_error(values)) for values in errors.values()])
+    low, high = positive_range(means)
+    dots: Trace = {
+        **{"type": "scatter", "mode": "markers", "x": means, "y": names, "showlegend": False},
+        **{"marker": {"color": [look.colour for look in errors], "size": 12}},
+        **{"error_x": {"array": whiskers, "thickness": 1.5}, "hovertemplate": "%{x:,.3~r}<extra>%{y}</extra>"},
     }
     written: Trace = {
-        **{"type": "scatter", "mode": "text", "x": [1.15 * max(means)] * len(means), "y": names},
-        **{"text": [numeral(mean) for mean in means], "textposition": "middle right"},
+        **{"type": "scatter", "mode": "text", "x": np.full(len(means), 1.3 * high), "y": names},
+        **{"text": [numeral(mean) for mean in means.tolist()], "textposition": "middle right"},
         **{"hoverinfo": "skip", "showlegend": False},
     }
-    x = titled(title, range=[0, 1.5 * max(means)], nticks=4)
-    return figure_of([bars, written], x=x, y=names_axis(autorange="reversed", showgrid=False), height=360)
+    x = log_axis(
+        title, low, high, range=[math.log10(low / 1.3), math.log10(1.3 * high) + 0.15 * math.log10(2 * high / low)]
+    )
+    return figure_of([dots, written], x=x, y=names_axis(autorange="reversed"), height=360)
 
 
 def _marked(curve: Curve) -> Trace:

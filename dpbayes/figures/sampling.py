@@ -17,6 +17,7 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     log_axis,
+    plain,
     probabilities,
     titled,
 )
@@ -31,6 +32,7 @@ def trim_figure(
     draws: FloatArray,
     *,
     region: tuple[float, float],
+    name: str,
     colour: str,
 ) -> Figure:
     """Draw densities, each relative to its peak, the allowed region, and samples (N,) as ticks.
@@ -65,7 +67,7 @@ def trim_figure(
     )
     return figure_of(
         traces,
-        x=titled("sampled probability", range=[0, 1]),
+        x=titled(f"sampled probability of {plain(name)}", range=[0, 1]),
         y=titled("density, relative to its peak", range=[-0.14, 1.12], tickvals=[0, 0.5, 1]),
     )
 

@@ -43,8 +43,8 @@ def test_the_curators_board_has_the_error_and_is_private():
 
 def test_the_headline_is_about_the_row_that_is_shown():
     one_sample = SamplingInputs(lambda epsilon: PosteriorSampler(prior=NETWORK, epsilon=epsilon), CELL, COUNTS[0])
-    assert "very little" in posterior_sampling(one_sample).frames_at("0.1")[0].headline
-    assert "strongly" in posterior_sampling(one_sample).frames_at("100")[0].headline
+    assert "too narrow" in posterior_sampling(one_sample).frames_at("0.1")[0].headline
+    assert "wide enough" in posterior_sampling(one_sample).frames_at("100")[0].headline
 
 
 def test_a_recipients_board_is_equal_for_two_tables_with_the_same_samples():

@@ -15,7 +15,9 @@ def named(figure, part):
 
 
 def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
-    figure = trim_figure((THETA, None, THETA), np.full(2000, 0.5), region=(0.4, 0.6), colour=PURPLE).to_plotly()
+    figure = trim_figure(
+        (THETA, None, THETA), np.full(2000, 0.5), region=(0.4, 0.6), name="a", colour=PURPLE
+    ).to_plotly()
     names = " ".join(trace.name for trace in figure.data)
     assert "exact" not in names
     assert "posterior" not in names

@@ -148,7 +148,7 @@ def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
     fine(at.switch_page("pages/proofs.py").run())
     assert "1 of 3" in banner(at)
     fine(at.button(key="story.here").click().run())
-    assert at.title[0].value == "Explore"
+    assert at.title[0].value == "Lab"
 
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:

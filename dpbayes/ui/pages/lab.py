@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import shortest, typed
+from dpbayes.base.text import escaped, listed, shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -234,8 +234,12 @@ def _sampling_board(chosen: Chosen) -> None:
     sampler, net, question = chosen.mechanism_called("PosteriorSampler"), chosen.network, question_of(chosen)
     # Samples are of one row: a parent without a condition has its usual state.
     parents = net.parents[net.index(question.target)]
-    usual = {name: net.states[net.index(name)][net.telling_state(net.index(name))] for name in parents}
-    cell = replace(question, evidence={name: question.evidence.get(name, usual[name]) for name in parents}).cell
+    assumed = {name: net.states[net.index(name)][net.telling_state(net.index(name))] for name in parents}
+    if added := [f"{meaning_of(chosen, name)} = {assumed[name]}" for name in parents if name not in question.evidence]:
+        st.caption(
+            f"A sample is of one row of a table, so parents without a condition get one: {escaped(listed(added))}."
+        )
+    cell = replace(question, evidence={name: question.evidence.get(name, assumed[name]) for name in parents}).cell
     assert cell is not None
     assert isinstance(sampler, PosteriorSampler)
     inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed)
