@@ -62,7 +62,7 @@ WORST = Panel(
     "How different are the releases of two such tables?",
     "The releases of the worst pair of neighbouring tables.",
     help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
-    "They are named below the pictures.",
+    "They are named under “Formula, assumptions and sources”.",
 )
 CURVE = Panel(
     "curve",
@@ -146,10 +146,7 @@ def factor_text(loss: float) -> str:
 
 def _sources(audited: Audited) -> str:
     """Name where the guarantee is stated and where it is proved."""
-    claim, proved = audited.claimed, audited.certified
-    if claim == proved and claim.is_private:
-        return f"Stated and proved: {claim.reference.cited}."
-    pairs = (("Stated", claim), ("Proved", proved))
+    pairs = (("Stated", audited.claimed), ("Proved", audited.certified))
     texts = [f"{name}: {one.reference.cited}." for name, one in pairs if one.is_private]
     return " ".join(texts) or "No guarantee is stated or proved."
 
@@ -388,15 +385,12 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
 
 
 def _claim_caption(here: Evaluation) -> str:
-    measured, notes = here.measured, list[str]()
+    measured, notes = here.measured, [here.measured.note]
     if measured.releases:
-        notes.append(
-            f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; bars are 95% intervals."
+        notes.insert(
+            0, f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; bars: 95% intervals."
         )
-    if measured.note:
-        notes.append(measured.note)
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
-    if not here.inputs.is_public:
-        notes.append("Not private (curator view).")
-    return " ".join(notes)
+    notes.append("" if here.inputs.is_public else "Not private (curator view).")
+    return " ".join(filter(None, notes))

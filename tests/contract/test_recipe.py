@@ -137,7 +137,7 @@ draws = {t["name"]: list(map(float, t["y"])) for t in curves if t.get("hovertemp
 answer = {
     "file": dpbayes.__file__,
     "release": [headline(release), everything(release)],
-    "audited": [board["headline"], *(note.partition(" (")[0].rstrip(".") for note in board["notes"])],
+    "audited": [board["headline"], board["notes"][0].rstrip("."), board["captions"]["verdict"]],
     "audit": everything(audit),
     "pictures": sorted(board["figures"]),
     "subjects": chosen.options,
@@ -185,7 +185,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert "Geometric" in answer["release"][1]
     assert "comes out as" in answer["release"][0]
     assert answer["audited"][1] == "Geometric noise: the stated ε = 1 holds and cannot be made smaller"
-    assert answer["audited"][-1] == "Stated and proved in Dwork et al. 2006, Laplace mechanism"
+    assert "Stated: Dwork et al. 2006, Laplace mechanism." in answer["audited"][-1]
     assert "Geometric" in answer["subjects"]
     assert answer["pictures"] == ["curve", "verdict", "worst"]
     assert "$P(G = k)" in answer["audit"]
@@ -226,6 +226,7 @@ ABOUT = {
     "ui/pages/explore.py": "the signs of counts are compared with those of Fourier, which are lifted",
     "experiments/accuracy/methods.py": "the curves of the paper's figure, and those of noise-aware recipients",
     "experiments/accuracy/plan.py": "the lift of Fourier releases is simulated once for all of them",
+    "ui/pages/proofs_mechanism.py": "its examples lead to the mechanisms in which a fault is corrected",
 }
 """The modules that are about certain mechanisms, and why they name them."""
 

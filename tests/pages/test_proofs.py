@@ -15,7 +15,7 @@ from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs_claims import claim_place
-from dpbayes.ui.pages.proofs_mechanism import ANSWERS, EXAMPLES
+from dpbayes.ui.pages.proofs_mechanism import ANSWERS, EXAMPLES, REPAIRED
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options import AuditSubject, Experiment, ProofsView
@@ -94,6 +94,9 @@ def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str)
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
+    corrected = press(open_page(PAGE, **query), "The corrected mechanism")
+    assert settings_of(corrected).options("audit").subject.name == REPAIRED[case]
+    assert " can make a release" not in headline(corrected)
     assert headline(press(at, "My mechanism")) == headline(open_page(PAGE))
 
 

@@ -21,6 +21,7 @@ from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import audit_view, outputs_view
 from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
+from dpbayes.mechanisms.parameters import TableNoise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
@@ -65,6 +66,9 @@ ANSWERS = {
 }
 """The answers of the examples; those of others are "No."."""
 
+REPAIRED = dict(zip(ANSWERS, ("PosteriorSampler", "HellingerSmooth", "MapExponential"), strict=True))
+"""The mechanisms in which the fault of an example is corrected."""
+
 
 @refusals_said_once()
 def mechanism_part(chosen: Chosen) -> None:
@@ -89,7 +93,7 @@ def mechanism_part(chosen: Chosen) -> None:
             _controls(chosen, kind, has_slider=has_slider)
     with st.container(key="below"), sentence_instead():
         audited = audited_at(chosen, chosen.epsilon)
-        with folded("Worst pair, formula, assumptions and sources", key="audit.details") as is_open:
+        with folded("Formula, assumptions and sources", key="audit.details") as is_open:
             if is_open:
                 _details(chosen, audited)
 
@@ -99,6 +103,8 @@ def _choices(example: str) -> None:
     if example in EXAMPLES:
         back, icon = Example["NONE"], ":material/arrow_back:"
         st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
+        if example in REPAIRED:
+            st.button("The corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
     else:
         controls.parameter_control("audit.subject")
     with st.container(key="audit-examples", gap="xsmall"):
@@ -107,6 +113,11 @@ def _choices(example: str) -> None:
             title, is_open = str(option.value), option.value == example
             arguments = ("audit.example", option)
             st.button(title, key=f"audit.{option.name}", disabled=is_open, on_click=set_parameter, args=arguments)
+
+
+def _repaired(example: str) -> None:
+    set_parameter("audit.example", Example["NONE"])
+    set_parameter("audit.subject", AuditSubject[REPAIRED[example]])
 
 
 # What is audited
@@ -155,8 +166,10 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float)
     n = settings.records if settings.data == "synthetic" else chosen.records
     title = NAMED[settings.published].title if settings.published else ""
     over = f"the {title} network" if title else f"a network of {many(len(net.names), 'node')}"
-    if "noise" in parameters_of(kind) and settings.options("audit").subject is AuditSubject["RELEASE"]:
-        settings = settings.with_parameter("noise", Noise.WHOLE)  # as a real release of this mechanism
+    if "noise" in parameters_of(kind):
+        is_release = settings.options("audit").subject is AuditSubject["RELEASE"]
+        noise = Noise.WHOLE if is_release else settings.parameter("noise", Noise.WHOLE)  # as a real release
+        settings = settings.with_parameter("noise", noise)
     mechanism = Chosen(settings).mechanism_called(kind.__name__)
     return Audited(mechanism, {"n": n}, f"tables of {many(n, 'record')} for {over}")
 
@@ -165,7 +178,9 @@ def _parameters(chosen: Chosen, kind: type[Any]) -> list[str]:
     """Return the settings of the audited mechanism."""
     if is_of_network(chosen.settings):
         is_release = chosen.options("audit").subject is AuditSubject["RELEASE"]
-        return [name for name in parameters_of(kind) if name != "noise" or not is_release]
+        is_pure = "table_noise" in parameters_of(kind) and chosen.parameter("table_noise") is TableNoise.LAPLACE
+        unused = {*["noise"] * is_release, *["delta"] * is_pure}
+        return [name for name in parameters_of(kind) if name not in unused]
     return [setting_of(name) for name in hypothetical_of(chosen.settings).parameters]
 
 
@@ -179,6 +194,8 @@ def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
 
 
 def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
+    if name == "noise":
+        return Noise.WHOLE
     return chosen.defaults_for(kind).get(name) if is_of_network(chosen.settings) else None
 
 
@@ -237,8 +254,8 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     if is_of_network(chosen.settings) and chosen.options("audit").subject is AuditSubject["RELEASE"]:
-        whole = ", with whole numbers as noise, which a real release adds" if "noise" in parameters_of(kind) else ""
-        st.caption(f"{escaped(kind.label)} as on Explore{whole}.")
+        whole = ", with whole numbers as noise, as in a real release" if "noise" in parameters_of(kind) else ""
+        st.caption(f"{escaped(kind.label)}{whole}.")
     for name in _parameters(chosen, kind):
         if name != "epsilon" or not has_slider:
             controls.parameter_control(name, default=_default(chosen, kind, name))
@@ -313,9 +330,6 @@ $\\max_{{x \\sim y}}\\max_r \\ln\\frac{{P[r|x]}}{{P[r|y]}} {relation} {latex(rep
 
 The privacy curve is $\\delta(\\varepsilon) = \\max_{{x \\sim y}}\\sum_r \\left(P[r|x] - e^\\varepsilon
 P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(value), 3)}$.
-
-An attacker's odds after $j$ releases are the prior odds times $\\prod_k P[r_k|x]/P[r_k|y]$, at most
-$e^{{j\\varepsilon}}$ times the prior odds. The ε values of several releases of one table add up.
 """
 
 
