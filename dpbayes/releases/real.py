@@ -244,8 +244,10 @@ def load(path: str | PathLike[str], table: Table | Declarations | None = None) -
         ...     dp.load("nowhere.json")
         ... except dp.InputError as refusal:
         ...     print(refusal)
-        The file "nowhere.json" cannot be read: No such file or directory.
+        The file "nowhere.json" cannot be read: No such file or directory. Check its name and folder.
     """
+    if isinstance(table, pd.DataFrame):
+        raise InputError("table must be a dp.Table or the declarations of its columns, not a data frame.")
     if table is not None and not isinstance(table, Table):
         columns = declare(table)
         names, states = [column.name for column in columns], [column.domain for column in columns]

@@ -98,20 +98,20 @@ def signer_from(content: object) -> Signer:
     return Signer(signer["name"], PublicKey(signer["public_key"]))
 
 
-def read_public_key(data: bytes) -> PublicKey:
-    """Return the key of a PEM file. Errors: InputError for another file, also for one with a private key."""
+def read_public_key(data: bytes, file: str = "This file") -> PublicKey:
+    """Return the key of a PEM `file`. Errors: InputError for another file, also for one with a private key."""
     with extra("sign", "A public key"):
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
         from cryptography.hazmat.primitives.serialization import load_pem_public_key
     if b"PRIVATE KEY" in data[:MOST_BYTES]:
-        raise InputError("This file contains a private key. Do not share it. A check needs the public key only.")
+        raise InputError(f"{file} contains a private key. Do not share it. A check needs the public key only.")
     with suppress(ValueError, UnsupportedAlgorithm):
         key = load_pem_public_key(data[:MOST_BYTES])
         if isinstance(key, Ed25519PublicKey):
             return PublicKey(key.public_bytes_raw().hex())
     raise InputError(
-        "This file is not an Ed25519 public key in PEM form. It should begin with -----BEGIN PUBLIC KEY-----."
+        f"{file} is not an Ed25519 public key in PEM form. It should begin with -----BEGIN PUBLIC KEY-----."
     )
 
 

@@ -92,7 +92,9 @@ def verify(
     """
     data = contents_of(release)
     if key is not None and not isinstance(key, PublicKey):
-        key = read_public_key(key.encode() if isinstance(key, str) and "-----BEGIN" in key else contents_of(key))
+        is_text = isinstance(key, bytes) or "-----BEGIN" in str(key)
+        named = "This key" if is_text else f"The file {brief(str(key), 200)}"
+        key = read_public_key(key.encode() if is_text and isinstance(key, str) else contents_of(key), named)
     try:
         document = read_document(data)
     except InputError as error:

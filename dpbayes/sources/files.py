@@ -69,7 +69,9 @@ def read_file(path: str | PathLike[str]) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"The file {brief(path, 200)} cannot be read: {error.strerror}.") from None
+        raise InputError(
+            f"The file {brief(path, 200)} cannot be read: {error.strerror}. Check its name and folder."
+        ) from None
 
 
 def read_table(name: str, data: bytes | None = None) -> TableFile:

@@ -63,7 +63,7 @@ def test_a_release_is_charged_saved_loaded_verified_and_queried(ledger, tmp_path
     (tmp_path / "d.json").write_text(dp.write_domains(DECLARED))
     assert main(["view", str(file), "--out", f"{tmp_path}/x.csv", "--domains", f"{tmp_path}/d.json"]) == 0
     assert pd.read_csv(tmp_path / "x.csv")["age"].between(0, 120).all()
-    with pytest.raises(dp.InputError, match='"DataFrame"'):
+    with pytest.raises(dp.InputError, match="data frame"):
         dp.load(file, FRAME)
 
 

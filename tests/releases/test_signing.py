@@ -355,8 +355,8 @@ def test_the_folder_of_the_keys_can_be_named(tmp_path: Path, monkeypatch: pytest
     "data", [b"", b"\xff" * 100, b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", b"x" * 100_000]
 )
 def test_another_file_is_no_public_key(data: bytes) -> None:
-    with pytest.raises(InputError, match=r"^This file is not an Ed25519 public key in PEM form"):
-        read_public_key(data)
+    with pytest.raises(InputError, match=r"^The file wrong\.pem is not an Ed25519 public key in PEM form"):
+        read_public_key(data, "The file wrong.pem")
 
 
 def test_a_private_key_is_not_taken_for_a_public_one(path: Path) -> None:

@@ -225,7 +225,8 @@ def _set_delta(text: str) -> None:
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     numbers = _numbers(request)
     records = "" if chosen.settings.data == "synthetic" else f"{many(request.n, 'record')} of "  # the title has them
-    meaning = ": one for each value of a column, given its parents" * ("count" in numbers)
+    meaning = ": one for each value of a column" * ("count" in numbers)
+    meaning += ", given its parents" * bool(meaning and request.network.edges)
     st.markdown(f"**{numbers}** from {records}{escaped(chosen.data_title)}{meaning}.")
     small_graph(request.network)
     if values := [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]:
