@@ -109,7 +109,7 @@ SIMULATED = "The curator makes a real release on the Release page, and this page
 
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
-FROM_PRIOR = "With so much noise, only the prior answers: the assumption from before any record was seen."
+FROM_PRIOR = "Only the prior answers: the assumption from before any record was seen."
 
 FEW_RECORDS = " The noise pulls answers from few records towards the prior."
 NO_ARROW = " An arrow that the answer needs was not chosen, or the noise pulls the answer towards the prior."

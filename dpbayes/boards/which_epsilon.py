@@ -135,15 +135,12 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     numbers = dict[str, float]()
     if math.isfinite(least.epsilon):
         numbers["least epsilon"] = _rounded_up(least.epsilon)
-    is_private, notes = (
-        inputs.tables.is_private,
-        [f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}."],
-    )
-    if not is_private:
-        notes.append("A table unlike these may need far less ε, or far more.")
-    notes += [*_interval(least), *[PRIOR_ANSWERS] * bool(most.max() > RISE * most[0])]
-    why, texts = LOOKED if is_private else WHY, {"errors": " ".join(notes)}
-    return Frame(_headline(least, errors, tolerance), {"errors": figure}, (why,), texts, numbers)
+    about = f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}."
+    notes = (LOOKED, about)
+    if not inputs.tables.is_private:
+        notes = WHY, f"{about} A table unlike these may need far less ε, or far more."
+    caption = " ".join([*_interval(least), *[PRIOR_ANSWERS] * bool(most.max() > RISE * most[0])])
+    return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, {"errors": caption}, numbers)
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:

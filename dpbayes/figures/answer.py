@@ -130,7 +130,7 @@ def _nothing_learned(answers: AnswerPicture) -> Trace:
     low, middle, high = np.quantile(answers.releases, (0.05, 0.5, 0.95))
     x, side = (low, "left") if middle < (answers.answer or 0.0) else (high, "right")
     text = NOTHING_LEARNED if answers.is_prior else " "
-    place = {"x": [float(x)], "y": [0.85], "yaxis": "y2", "textposition": f"middle {side}"}
+    place = {"x": [float(x)], "y": [0.85], "yaxis": "y2", "textposition": f"middle {side}", "cliponaxis": False}
     return {"type": "scatter", "mode": "text", "text": [text], "showlegend": False, "hoverinfo": "skip"} | place
 
 

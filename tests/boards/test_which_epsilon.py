@@ -69,7 +69,7 @@ def test_only_the_table_itself_makes_a_private_board():
     of_table = replace(INPUTS, tables=TrueTable(COUNTS))
     assert which_epsilon(of_table).board.private
     assert not which_epsilon(INPUTS).board.private
-    assert [which_epsilon(inputs).frames_at("0.05")[0].notes for inputs in (of_table, INPUTS)] == [(LOOKED,), (WHY,)]
+    assert [which_epsilon(inputs).frames_at("0.05")[0].notes[0] for inputs in (of_table, INPUTS)] == [LOOKED, WHY]
 
 
 def test_a_question_about_many_cells_is_answered_from_fewer_releases():

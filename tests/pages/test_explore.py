@@ -163,7 +163,7 @@ def test_states_of_an_own_table_are_split_for_fourier() -> None:
 def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
     at = open_page(PAGE, **WHICH, **SMALL)
     assert board(at)["name"] == "which-epsilon"
-    assert frame(at)["notes"] == [WHY]
+    assert frame(at)["notes"][0] == WHY
     assert at.session_state["board.numbers"]["least epsilon"] > 0
     slide(at, "explore.tolerance", 0.2)
     assert board(at)["value"] == "0.2"
@@ -173,9 +173,9 @@ def test_the_second_board_has_the_least_epsilon_of_planned_tables() -> None:
 def test_only_the_curator_may_ask_about_the_table_itself() -> None:
     loaded = {"explore.tables": SimulatedTables.LOADED.value}
     at = open_page(PAGE, **WHICH, **SMALL, **loaded)
-    assert frame(at)["notes"] == [LOOKED]
+    assert frame(at)["notes"][0] == LOOKED
     recipient = open_page(PAGE, seat="recipient", **WHICH, **SMALL, **loaded)
-    assert frame(recipient)["notes"] == [WHY]
+    assert frame(recipient)["notes"][0] == WHY
 
 
 @pytest.mark.parametrize("rows", [None, 100])
@@ -193,12 +193,12 @@ def test_a_typed_guess_is_used_and_without_one_the_least_epsilon_is_not_recommen
     at.session_state["upload"] = own_table()
     at.session_state["settings"] = replace(settings_of(at), data="upload")
     fine(at.switch_page(PAGE).run())
-    texts = frame(at)["captions"]
+    notes = frame(at)["notes"]
     fine(at.text_input(key="box.guess.answer").set_value("1.3").run())
-    assert frame(at)["captions"] == texts
+    assert frame(at)["notes"] == notes
     fine(at.text_input(key="box.guess.answer").set_value("0.3").run())
-    assert "near 0.3" in frame(at)["captions"]["errors"]
-    assert UNKNOWN in texts["errors"]
+    assert "near 0.3" in frame(at)["notes"][-1]
+    assert UNKNOWN in notes[-1]
 
 
 def test_the_board_rests_at_the_epsilon_of_the_link_and_moves_with_it() -> None:

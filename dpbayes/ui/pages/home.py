@@ -31,8 +31,8 @@ EPSILON = (
     "times at ε = 0.1. The larger ε is, the more can be learned, also about one person."
 )
 ATTACK = (
-    "Someone who knows all other records believes with 10% that one patient has bronchitis (dark). A release can add "
-    "at most the pale purple squares."
+    "Someone who knows all other records believes with 10% that one patient has bronchitis: the bottom row. A release "
+    "can add at most the fainter squares above it."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
