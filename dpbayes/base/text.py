@@ -45,6 +45,17 @@ def numeral_above(number: float, most: int = 3) -> str:
     return numeral(float(rounded.quantize(unit, rounding=ROUND_CEILING)), most)
 
 
+MOST_LOSS = 700.0
+"""A privacy loss above which its factor is given as a power of ten."""
+
+
+def factor_text(loss: float) -> str:
+    """Return a privacy loss as the factor between two probabilities, e to its power, rounded up: "2.72"."""
+    if loss > MOST_LOSS:
+        return "infinitely many" if math.isinf(loss) else power_of_ten(math.ceil(loss / math.log(10)))
+    return numeral_above(math.exp(loss))
+
+
 def near_one(number: float, most: int = 4) -> str:
     """Return a number in `most` digits, a probability in more where they would round it to 1."""
     return numeral(number, _short_of_one(number, most))

@@ -217,7 +217,7 @@ class Pictures:
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
         is_clear = abs(lost.value) > BAND * lost.error
-        said = "Yes" if not is_clear else "Partly" if value > majority else "No"
+        said = "Of no use" if value <= majority else "Partly" if is_clear else "Yes"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         text = f"{said}: {name} is predicted right for {share_text(value)} of new records; without noise "
         text += f"{share_text(without)}{'' if is_clear else ' (no clear difference)'}, by its most frequent value "

@@ -14,7 +14,7 @@ from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import near_one, numeral, numeral_above
+from dpbayes.base.text import factor_text, near_one, numeral
 from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
@@ -113,7 +113,8 @@ FROM_PRIOR = "Only the prior answers: the assumption from before any record was 
 
 FEW_RECORDS = " The noise pulls answers from few records towards the prior."
 NO_ARROW = " An arrow that the answer needs was not chosen, or the noise pulls the answer towards the prior."
-"""Why all answers are on one side of the table's own."""
+EDGE = 0.1
+"""Why the table's own answer is beyond nearly all answers, and the part of their range at its ends that is so."""
 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
@@ -192,7 +193,7 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     belief = belief_sentence(guarantee)
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
-    factor = numeral_above(math.exp(guarantee.epsilon))
+    factor = factor_text(guarantee.epsilon)
     return belief, f"One person’s record changes the probability of any result at most {factor}-fold."
 
 
@@ -228,7 +229,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     figures, captions, numbers = beside(epsilon)
     numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
     promise = mechanism.certified
-    numbers |= {"factor": math.exp(promise.epsilon), "belief": 100 * ceiling(SUSPICION, promise)}
+    numbers |= {"factor": float(np.exp(promise.epsilon)), "belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, len(read.means), numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
@@ -298,13 +299,15 @@ def _said(
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
     if picture.is_prior:
         same = probability_text(float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)))
-        said = f"this release says nothing about the table; it answers about {same}, as the prior does."
+        said = f"this release says hardly anything about the table; it answers about {same}, as the prior does."
         return said, FROM_PRIOR
     caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
     share = f"{releases} possible" if picture.interval is None else "95 of 100"
-    reason = (FEW_RECORDS if releases >= SHOWN else NO_ARROW) if side else ""
+    edge = EDGE * (numbers["high"] - low)
+    is_pulled = exact < low + edge or exact > high - edge
+    reason = (FEW_RECORDS if releases >= SHOWN else NO_ARROW) if is_pulled else ""
     return f"the table’s answer of {answer} comes out {ends} in {share} releases.", f"{caption}{reason}"
 
 

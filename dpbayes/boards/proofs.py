@@ -17,7 +17,7 @@ from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import numeral, numeral_above, power_of_ten
+from dpbayes.base.text import MOST_LOSS, factor_text, numeral
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import (
@@ -37,9 +37,6 @@ from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
 
 # This mechanism: stated, proved, computed
-
-MOST_POWER = 700.0
-"""The largest privacy loss whose factor is computed; a larger one is given as a power of ten."""
 
 COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
@@ -119,7 +116,7 @@ def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
         figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
         figures |= {"worst": figure} if figure else {}
     shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
-    numbers = {"factor": math.exp(shown)} if shown < MOST_POWER else {}
+    numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
     return Frame(_in_plain_words(audited, report), figures, (audit_verdict(audited, report),), captions, numbers)
 
 
@@ -135,13 +132,6 @@ def _in_plain_words(audited: Audited, report: AuditReport) -> str:
     delta = ", apart from rare cases (δ)" if claim.delta else ""
     allows = f", as {said} ε allows" if most == allowed else f"; {said} ε allows {allowed} times"
     return f"One changed record makes a release at most {most} times as likely{delta}{allows}."
-
-
-def factor_text(loss: float) -> str:
-    """Return a privacy loss as the factor between two probabilities, rounded up."""
-    if loss > MOST_POWER:
-        return "infinitely many" if math.isinf(loss) else power_of_ten(math.ceil(loss / math.log(10)))
-    return numeral_above(math.exp(loss))
 
 
 def _sources(audited: Audited) -> str:

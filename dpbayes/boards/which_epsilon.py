@@ -43,7 +43,7 @@ WHY = (
 LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
 """Why made-up tables are used, and what holds of the table itself."""
 
-PRIOR_ANSWERS = "The error first rises: at the smallest ε only the prior answers, which happens to be near the answer."
+PRIOR_ANSWERS = "The error first rises: at the smallest ε, all releases answer about the same, as the prior does."
 RISE = 1.2
 """What an error that rises before it falls means, and by how many times it rises if this is explained."""
 

@@ -74,7 +74,7 @@ def points_of(span: Span) -> FloatArray:
 def span_of(release_at: Callable[[float], Release[Outcome]], question: Question) -> Span:
     """Return the part of the axis that shows the answers of most releases from epsilon 0.1, 0.2 or 0.3 on, if small.
 
-    Around the answer of a release with little noise, it is as wide as the credible interval of one with much noise. It
+    Around the answer of a release with little noise, it contains the credible interval of one with much noise. It
     follows from these releases alone, read with their noise in mind, and is the same at every epsilon.
 
     Args:
@@ -85,7 +85,7 @@ def span_of(release_at: Callable[[float], Release[Outcome]], question: Question)
     for epsilon in ROUGH:
         read = answers_of(release_at(epsilon), question, is_noise_aware=True)
         moved = max(LEAST_MOVED, MOVED * abs(float(read.means[0]) - middle))
-        wide = float(np.ptp(read.interval)) / 2 if read.interval else moved
+        wide = max(middle - read.interval[0], read.interval[1] - middle) if read.interval else moved
         half = next((half for half in HALVES if half >= wide), 1.0)
         low, high = max(0.0, middle - half), min(1.0, middle + half)
         if high - low <= WIDEST:

@@ -34,7 +34,7 @@ TABLE, RELEASED, OTHERS, RANGE = (
 CREDIBLE = "95% credible interval"
 """Names of the curves, the dots and the band."""
 
-NOTHING_LEARNED = "nothing learned"
+NOTHING_LEARNED = "hardly anything learned"
 """The text in the picture of a release that is all but the prior."""
 
 LEAST_TOP = 4.0

@@ -61,7 +61,7 @@ def _shown() -> None:
     elif page_of_step:
         turn_to(f"pages/{page_of_step}.py")
     is_lost = remember() and Chosen.now().domains  # without a table, no network has replaced it
-    if is_lost and page.title != "Network":  # that page says it itself, for as long as it is so
+    if is_lost and page.title != "Network" and not current().story:  # that page says it itself; a story restores it
         st.toast("Another network replaced the drawing; Undo on the Network page restores it.")
     with st.container():  # whatever is said here, the page keeps its place: elsewhere it would be built anew
         top_bar("dpbayes" if page.title == "Home" else page.title, has_seat=page.title in WITH_SEAT)
@@ -123,11 +123,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
             st.code(f"{address}?{urlencode(query_of(current()))}", language=None, wrap_lines=True)
             if why:
                 st.caption(why)
-    if current().seat is Seat.RECIPIENT:
-        st.caption(
-            "Recipient view: the page shows what a recipient of a release sees."
-            + ("" if has_seat else " Explore changes the view.")
-        )
+    if current().seat is Seat.RECIPIENT and title != "dpbayes":
+        st.caption(f"Recipient view: only what a release contains.{'' if has_seat else ' Explore changes the view.'}")
     if missing:
         st.caption(missing)
 

@@ -18,7 +18,7 @@ def test_board_stories_and_ways_in_are_on_the_first_screen(visit) -> None:
         expect(screen.main.get_by_role("button", name=title, exact=True)).to_be_in_viewport(ratio=1)
     for panel in screen.page.locator(".dpbayes-board .panel").all():
         expect(panel).to_be_in_viewport(ratio=1)
-    screen.main.get_by_role("button", name="Explore", exact=True).click()
+    screen.main.get_by_role("button", name="Explore this example", exact=True).click()
     screen.arrived("Explore")
 
 

@@ -47,7 +47,7 @@ def test_a_story_opens_at_its_first_step(key: str) -> None:
 
 
 def test_one_click_on_home_leads_to_the_pictures_and_to_ones_own_data() -> None:
-    at = press(open_page("pages/home.py"), "Explore")
+    at = press(open_page("pages/home.py"), "Explore this example")
     assert at.title[0].value == "Explore"
     at = press(open_page("pages/home.py", graph="chain:3", seat="recipient"), "My own data")
     assert settings_of(at).seat.value == "curator"

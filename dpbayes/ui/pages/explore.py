@@ -44,7 +44,8 @@ def explore_page(chosen: Chosen) -> None:
     """Show the question, one of the two boards and the controls."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
-    release = None if chosen.is_curator else _of_session(chosen)
+    made = _of_session(chosen)
+    release = None if chosen.is_curator else made
     with controls:
         rail(chosen, is_real=release is not None)
         use = st.container(key="use")
@@ -59,6 +60,8 @@ def explore_page(chosen: Chosen) -> None:
         else:
             with use:
                 _make_a_release(chosen)
+                if made is not None:
+                    st.caption("*Recipient* shows what your last release answers.")
             _release(chosen)  # without a board, its refusal is the rest of the page
 
 
@@ -250,10 +253,10 @@ def _tables(chosen: Chosen) -> Tables:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
         kind = "published" if is_published else "a guess"
-        answer = _guess(question, "answer near", "answer", kind, most=1)
+        answer = _guess(question, "my guess: about", "answer", kind, most=1)
         rows = _guess(question, "from", "records", kind, most=planned.n) if question.evidence else None
         if question.evidence:
-            st.markdown("records", width="content")
+            st.markdown("records with the condition", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)

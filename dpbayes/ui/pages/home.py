@@ -35,6 +35,10 @@ ATTACK = (
     "can add at most the fainter squares above it."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
+ARROWS = (
+    "The arrows of the network say which columns depend on which. An arrow costs no privacy, but its noise costs "
+    "accuracy: it is worth it where it teaches more."
+)
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
@@ -48,7 +52,7 @@ def home_page() -> None:
     with words:
         st.markdown(EPSILON)
         with st.container(horizontal=True):
-            if st.button("Explore", type="primary", key="explore"):
+            if st.button("Explore this example", type="primary", key="explore"):
                 st.switch_page("pages/explore.py")
             if st.button("My own data", key="own.data"):
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
@@ -58,6 +62,7 @@ def home_page() -> None:
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
                 st.page_link(f"pages/{page.lower()}.py", label=f"{number}. :primary[{page}]", width="content")
+        st.caption(ARROWS)
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))

@@ -18,6 +18,7 @@ from dpbayes.releases.document.request import ReleaseRequest, typed_amount
 from dpbayes.releases.ledger import Account, Books, Spending
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.current import current
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
@@ -145,8 +146,8 @@ def _check(path: Path) -> None:
 
 
 def last_release() -> bytes | None:
-    """Return the last release of the session, if there is one and the person may read the ledger."""
-    row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
+    """Return the last release of the session, if the person may read the ledger; a story has a release of its own."""
+    row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) and not current().story else None
     return None if row is None else ledger.outcome(ledger.ledger_path(), row)
 
 
@@ -157,7 +158,7 @@ def example_or_file(mine: bytes | None) -> None:
         file = release_place()
     if file is None:
         label = "Your last release" if mine else "An example: a release of synthetic records"
-        if not right.toggle(label, value=True, key="release.example"):
+        if not (right.toggle(label, value=True, key="release.example") or current().story):
             return
     with sentence_instead():
         if file is None:
