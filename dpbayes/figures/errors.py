@@ -141,6 +141,7 @@ def error_figure(
             "y": [tolerance],
             "text": [f"ε = {numeral(needed.epsilon)}" if has_epsilon else ""],
             "textposition": "top right",
+            "cliponaxis": False,
             "name": "least ε",
             "showlegend": False,
             "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
@@ -149,7 +150,7 @@ def error_figure(
     ]
     y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
     figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
-    return directly_named(figure, TOLERANCE, f"{TOLERANCE}<br> ", float(epsilons[-1]), "top left")
+    return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "top left")
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:

@@ -256,7 +256,7 @@ def _tables(chosen: Chosen) -> Tables:
         answer = _guess(question, "my guess: about", "answer", kind, most=1)
         rows = _guess(question, "from", "records", kind, most=planned.n) if question.evidence else None
         if question.evidence:
-            st.markdown("records with the condition", width="content")
+            st.markdown("such records", width="content")
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)

@@ -57,7 +57,7 @@ def home_page() -> None:
             if st.button("My own data", key="own.data"):
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
-            st.button("What is epsilon? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
+            st.button("What is ε? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
         st.markdown(STEPS)
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
