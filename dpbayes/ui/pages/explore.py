@@ -44,8 +44,8 @@ def explore_page(chosen: Chosen) -> None:
     """Show the question, one of the two boards and the controls."""
     with st.container(key="explore"):
         main, controls = st.columns([9, 2], gap="medium")
-    made = _of_session(chosen)
-    release = None if chosen.is_curator else made
+    last = _of_session(chosen)
+    release = None if chosen.is_curator else last
     with controls:
         rail(chosen, is_real=release is not None)
         use = st.container(key="use")
@@ -60,7 +60,7 @@ def explore_page(chosen: Chosen) -> None:
         else:
             with use:
                 _make_a_release(chosen)
-                if made is not None:
+                if last is not None:
                     st.caption("*Recipient* shows what your last release answers.")
             _release(chosen)  # without a board, its refusal is the rest of the page
 
