@@ -126,10 +126,10 @@ class CuratorArrows(_Arrows):
 
 HELP = (
     "Error: how far the released probabilities of two columns are from the true ones (total variation), as the mean of "
-    "all pairs of columns, in {tables} from {origin}. Teaches: without noise, the error rises by this without the "
-    "arrow. Noise: each parent divides the records into more rows, which get the same noise. Each arrow is changed "
-    "alone: what several save does not add up. Thin lines: 99.7% intervals. With much noise a reader falls back to the "
-    "prior, which can lower the error further than the arrow teaches."
+    "all pairs of columns, in simulated tables of {n} from {origin}. Teaches: without noise, the error rises by this "
+    "without the arrow. Noise: each parent divides the records into more rows, which get the same noise. Each arrow is "
+    "changed alone: what several save does not add up. Thin lines: 99.7% intervals. With much noise a reader falls "
+    "back to the prior, which can lower the error further than the arrow teaches."
 )
 
 PRICE = "An arrow costs no privacy: ε covers the whole graph. It costs accuracy: its larger table gets more noise."
@@ -146,8 +146,8 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
         A view whose stops are epsilons. That of a table depends on the records and is not private.
     """
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
-    tables = f"{many(inputs.compared.tables.size, 'simulated table')} of {many(inputs.compared.n, 'record')}"
-    help = HELP.format(tables=tables, origin=inputs.origin)
+    n = inputs.table.n if isinstance(inputs, CuratorArrows) else inputs.n
+    help = HELP.format(n=many(n, "record"), origin=inputs.origin)
     panel = Panel("worth", "What is each arrow worth alone?", ALT, help=help)
     title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
     board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
