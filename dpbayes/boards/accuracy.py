@@ -92,7 +92,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
         "accuracy": comparison_sentence(study, k),
         "loss": "Above the dashed line, a prediction is worse than the shares of the values alone.",
     }
-    numbers = {method.name: float(study.mean(method)[k]) for method in study.methods}
+    numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     shown = {key: _named(figure) for key, figure in figures.items()}
     return Frame(accuracy_headline(inputs, epsilon), shown, (_about(study),), captions, numbers)
 

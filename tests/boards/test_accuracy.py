@@ -45,7 +45,7 @@ def test_the_curves_of_figure_1_are_those_of_the_study():
     for method in study.methods:
         np.testing.assert_array_equal(drawn[method.called(study.plan.draws)], study.mean(method))
     k = GRID.index(1.0)
-    assert frame.numbers == {method.name: float(study.mean(method)[k]) for method in study.methods}
+    assert frame.numbers == {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}
     pure = [m for m in study.plan.private if study.certified[m][k] <= 1 + 1e-9 and "δ" not in m.title]
     assert study.ranked_at(k)[0] is max(pure, key=lambda m: float(study.mean(m)[k]))
 

@@ -105,9 +105,9 @@ def _aware(read: Method) -> Method:
     return replace(
         read,
         name=name,
-        titled=replace(read.titled, name=f"{read.title}, noise-aware", dash="dash"),
+        titled=replace(read.titled, name=f"noise-aware {read.title}", dash="dash"),
         means=means,
-        option=(name, f"{read.option[1]}, noise-aware"),
+        option=(name, f"noise-aware {read.option[1]}"),
         is_aware=True,
     )
 
