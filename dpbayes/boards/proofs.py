@@ -109,9 +109,9 @@ def audit_view(
 
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
-    figures = {"verdict": _limit(audited, report), "curve": _curve(report)}
+    figures = {"verdict": _limit(audited, report), "curve": _curve(audited, report)}
     computed = f"Computed: the largest factor of all pairs of tables that differ in one record, {audited.where}."
-    captions = {"verdict": f"{computed}{_at_zero(report)} {_sources(audited)}", "curve": DELTA_TEXT}
+    captions = {"verdict": f"{computed} {_sources(audited)}", "curve": DELTA_TEXT}
     if audited.entry.picture is not None:
         figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
         figures |= {"worst": figure} if figure else {}
@@ -122,7 +122,7 @@ def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
 
 def _in_plain_words(audited: Audited, report: AuditReport) -> str:
     """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
-    claim = report.certified if _is_repaired(audited, report) else report.claimed
+    claim = _limit_of(audited, report)
     said, epsilon = "the proved" if claim is report.certified else "the stated", claim.epsilon
     if not claim.is_private:
         said, epsilon = "the chosen", audited.promised.epsilon
@@ -145,13 +145,8 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
     claim, proved = report.claimed, report.certified
     least, most = report.needed_at_least, report.needed
-    rows = [_bar("Stated in the paper", claim)]
-    if not claim.is_private:
-        rows = [
-            LossBar(
-                "Stated in the paper", 0.0, 0.0, f"no guarantee</b> (run at ε = {numeral(audited.promised.epsilon)})<b>"
-            )
-        ]
+    none = LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")
+    rows = [_bar(none.name, claim) if claim.is_private else none]
     if proved.is_private:
         rows.append(_bar("Proved", proved))
     delta = f", δ = {numeral(claim.delta)}" if claim.delta else ""
@@ -160,8 +155,8 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     is_range = most - least > 1e-6 * max(1.0, most)
     times = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
     rows.append(LossBar("Computed", least, most, f"{times} times</b> (ε {equals}{loss}{delta})<b>"))
-    limit = proved if _is_repaired(audited, report) else claim
-    return verdict_figure(rows, limit=limit.epsilon if claim.is_private else audited.promised.epsilon)
+    limit = _limit_of(audited, report)
+    return verdict_figure(rows, limit=limit.epsilon if limit.is_private else audited.promised.epsilon)
 
 
 def _bar(name: str, claim: Guarantee) -> LossBar:
@@ -175,14 +170,20 @@ def _is_repaired(audited: Audited, report: AuditReport) -> bool:
     return is_set and report.verdict is AuditVerdict.CLAIM_REFUTED
 
 
-def _curve(report: AuditReport) -> Figure:
-    claim = report.claimed
+def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
+    """Return the stated guarantee, or the proved one that a repaired mechanism keeps."""
+    return report.certified if _is_repaired(audited, report) else report.claimed
+
+
+def _curve(audited: Audited, report: AuditReport) -> Figure:
+    limit = _limit_of(audited, report)
     return privacy_curve_figure(
         report.curve.epsilons,
         report.curve.deltas,
         report.curve.lower,
-        broken=report.broken_at(claim),
-        claimed=(claim.epsilon, claim.delta) if claim.is_private else None,
+        broken=report.broken_at(limit),
+        claimed=(limit.epsilon, limit.delta) if limit.is_private else None,
+        name="stated" if limit is report.claimed else "proved",
     )
 
 
@@ -220,13 +221,6 @@ def loss_text(report: AuditReport) -> str:
     if most - least <= 1e-6 * max(1.0, most):
         return low
     return f"between {low} and {numeral(most, 4)}" if math.isfinite(most) else f"at least {low}"
-
-
-def _at_zero(report: AuditReport) -> str:
-    if not report.claimed.delta or not report.is_exact:
-        return ""
-    pure = "unbounded" if math.isinf(report.exact) else f"ε = {numeral(report.exact, 4)}"
-    return f" At δ = 0 the worst-case privacy loss is {pure}."
 
 
 def audit_verdict(audited: Audited, report: AuditReport) -> str:
@@ -279,14 +273,14 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     """
     claimed, releases = audit.claimed, len(audit.first)
     largest, allowed = factor_text(audit.largest), factor_text(claimed.epsilon)
-    rare = ", apart from rare cases (δ)" if claimed.delta else ""
+    rare, shows = "", "A larger factor than the proved one would refute the proof."
+    if claimed.delta:
+        rare = ", apart from rare cases (δ)"
+        shows = "A few may have a larger factor: the rare cases. So few releases cannot show how rare these are."
     said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
     if audit.is_refuted:
         said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
     rows = [_bar("Proved", claimed), LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times")]
-    shows = "A larger factor than the proved one would refute the proof."
-    if claimed.delta:
-        shows = "A few may have a larger factor: the rare cases. So few releases cannot show how rare these are."
     notes = (
         f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
         f"of two made-up tables. {shows}",

@@ -94,7 +94,7 @@ def factor_axis(end: float) -> Axis:
     if decades < 3:
         unit = 10.0 ** math.floor(math.log10(excess))
         step = unit * (0.5 if excess < 3 * unit else 1 if excess < 5 * unit else 2)
-        factors = 1 + np.arange(0, excess, step) if excess < 4 else np.array([1, 3, 10, 30, 100, 300])
+        factors = 1 + np.arange(0, excess, step) if excess < 9 else np.array([1, 3, 10, 30, 100, 300])
         logs, texts = np.log(factors), [numeral(factor, 9) for factor in factors]
     return titled("times as likely (1 is no difference)", tickvals=logs, ticktext=texts, range=[0, end])
 
@@ -130,6 +130,7 @@ def privacy_curve_figure(
     *,
     broken: BoolArray,
     claimed: tuple[float, float] | None,
+    name: str = "stated",
 ) -> Figure:
     """Draw delta (E,) against epsilon, with log y; red where it is `broken` (E,), above the claim (epsilon, delta).
 
@@ -150,11 +151,11 @@ def privacy_curve_figure(
             traces.append(both | {"y": bottom, "name": "lower bound", "line": dotted, "showlegend": False})
     if broken.any():
         above = np.where(broken, top, np.nan)
-        name = "above the claim" if claimed else "above the ε setting"
-        traces.append(LINES | {"x": epsilons, "y": above, "name": name, "line": {"color": INVALID, "width": 5}})
+        what = "above the claim" if claimed else "above the ε setting"
+        traces.append(LINES | {"x": epsilons, "y": above, "name": what, "line": {"color": INVALID, "width": 5}})
     if claimed is not None:
         beyond = ", off the chart" if len(epsilons) and claimed[0] > epsilons[-1] else ""
-        traces.append(_mark(*claimed, floor, INVALID if broken.any() else BOUND) | {"name": f"stated{beyond}"})
+        traces.append(_mark(*claimed, floor, INVALID if broken.any() else BOUND) | {"name": f"{name}{beyond}"})
     y = powers_axis("δ, rare cases", math.log10(floor), 0.15, automargin=True)
     ticks = dict(zip(y["tickvals"], y["ticktext"], strict=True)) | {floor: "0"}  # below it, a curve is 0 or too small
     y |= {"tickvals": list(ticks), "ticktext": list(ticks.values())}
@@ -182,7 +183,7 @@ def _mark(epsilon: float, delta: float, floor: float, colour: str) -> Trace:
         "y": [delta if delta > 0 else floor, 1.0],
         "line": {"color": colour, "width": 2, "dash": "dash"},
         "marker": {"symbol": "circle", "size": [12, 0], "color": colour, "opacity": 1},
-        "hovertemplate": f"stated: ε = {numeral(epsilon, 4)}, δ = {numeral(delta)}<extra></extra>",
+        "hovertemplate": f"ε = {numeral(epsilon, 4)}, δ = {numeral(delta)}<extra></extra>",
         "cliponaxis": False,
     }
 

@@ -15,7 +15,7 @@ from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
 from dpbayes.ui.pages.proofs_claims import claim_place
-from dpbayes.ui.pages.proofs_mechanism import ANSWERS, EXAMPLES, REPAIRED
+from dpbayes.ui.pages.proofs_mechanism import ANSWERS, EXAMPLES
 from dpbayes.ui.session.graphs import Graph, code_of
 from dpbayes.ui.session.link import query_of, settings_from
 from dpbayes.ui.session.options import AuditSubject, Experiment, ProofsView
@@ -89,13 +89,13 @@ def test_the_page_opens_on_the_mechanism_of_explore() -> None:
 @pytest.mark.parametrize("case", list(EXAMPLES))
 def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str) -> None:
     at = press(open_page(PAGE), case)
-    assert headline(at) == f"{case} {ANSWERS[case]}"
+    assert headline(at) == f"{case} {ANSWERS[case][0]}"
     assert [name for name, _ in settings_of(at).parameters] == ["audit.example"]
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
     corrected = press(open_page(PAGE, **query), "The corrected mechanism")
-    assert settings_of(corrected).options("audit").subject.name == REPAIRED[case]
+    assert settings_of(corrected).options("audit").subject.name == ANSWERS[case][1]
     assert " can make a release" not in headline(corrected)
     assert headline(press(at, "My mechanism")) == headline(open_page(PAGE))
 

@@ -60,14 +60,17 @@ EXAMPLES: dict[str, dict[str, object]] = {
 """Settings at which a claim, or a hope, is refuted, by the question that they answer."""
 
 ANSWERS = {
-    "Is a sample of a trimmed posterior private?": "Not if trimmed as the paper states; trimmed further, it is.",
-    "May the noise depend on the data?": "Only if it changes little from table to table; here it does not.",
-    "May an estimate be scored by its density?": "No, but by the probability of a grid cell.",
+    "Is a sample of a trimmed posterior private?": (
+        "Trimmed as stated, no; trimmed further, yes.",
+        "PosteriorSampler",
+    ),
+    "May the noise depend on the data?": (
+        "Only if it changes slowly; here it does not.",
+        "HellingerSmooth",
+    ),
+    "May an estimate be scored by its density?": ("No, but by the probability of a grid cell.", "MapExponential"),
 }
-"""The answers of the examples; those of others are "No."."""
-
-REPAIRED = dict(zip(ANSWERS, ("PosteriorSampler", "HellingerSmooth", "MapExponential"), strict=True))
-"""The mechanisms in which the fault of an example is corrected."""
+"""The answers of the examples, and the mechanisms in which their fault is corrected."""
 
 
 @refusals_said_once()
@@ -103,8 +106,7 @@ def _choices(example: str) -> None:
     if example in EXAMPLES:
         back, icon = Example["NONE"], ":material/arrow_back:"
         st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
-        if example in REPAIRED:
-            st.button("The corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
+        st.button("The corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
     else:
         controls.parameter_control("audit.subject")
     with st.container(key="audit-examples", gap="xsmall"):
@@ -116,8 +118,11 @@ def _choices(example: str) -> None:
 
 
 def _repaired(example: str) -> None:
-    set_parameter("audit.example", Example["NONE"])
-    set_parameter("audit.subject", AuditSubject[REPAIRED[example]])
+    """Audit the corrected mechanism on the tables of the example."""
+    corrected = {"audit.subject": AuditSubject[ANSWERS[example][1]], "audit.example": Example["NONE"]}
+    for name, value in {**EXAMPLES[example], **corrected}.items():
+        if name.startswith("audit."):
+            set_parameter(name, value)
 
 
 # What is audited
@@ -194,9 +199,8 @@ def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
 
 
 def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
-    if name == "noise":
-        return Noise.WHOLE
-    return chosen.defaults_for(kind).get(name) if is_of_network(chosen.settings) else None
+    usual = chosen.defaults_for(kind) if is_of_network(chosen.settings) else {}
+    return Noise.WHOLE if name == "noise" else usual.get(name)
 
 
 # The boards
@@ -218,7 +222,7 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    answer = f"{example} {ANSWERS.get(example, 'No.')}" if example else ""
+    answer = f"{example} {ANSWERS[example][0]}" if example else ""
     at = partial(audited_at, chosen)
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)
@@ -253,9 +257,6 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 
 
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
-    if is_of_network(chosen.settings) and chosen.options("audit").subject is AuditSubject["RELEASE"]:
-        whole = ", with whole numbers as noise, as in a real release" if "noise" in parameters_of(kind) else ""
-        st.caption(f"{escaped(kind.label)}{whole}.")
     for name in _parameters(chosen, kind):
         if name != "epsilon" or not has_slider:
             controls.parameter_control(name, default=_default(chosen, kind, name))
