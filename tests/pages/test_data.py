@@ -169,7 +169,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
 
 def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> None:
     load(at, AGES)
-    assert "0 of 2 columns public" in plain(everything(at))
+    assert "0 of 2 columns with public values" in plain(everything(at))
     assert sum(LEAK in c.value for c in at.caption) == 1
     one_sentence(go(at, "pages/release.py"), "were read from the records")
     assert not [button for button in at.button if button.key == "release.make"]
@@ -178,8 +178,11 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     assert "age: cut at" in plain(everything(at)), "what is certified is shown"
     press(at, at.button(key="cuts.public").label)
     assert domain_table(at)["public"].all()
+    edit(at, {1: {"public": False}})
+    press(at, at.button(key="all.public").label)
+    assert domain_table(at)["public"].all()
     assert not [button for button in at.button if button.key in ("all.public", "cuts.public")]
-    assert "2 of 2 columns public" in plain(everything(at))
+    assert "2 of 2 columns with public values" in plain(everything(at))
     assert "cut points of age, which are those read" in plain(everything(at))
     edit(at, {0: {"values": "cut at 10; 20; 50"}})
     assert "cut points of age" not in everything(at)
@@ -227,8 +230,7 @@ def test_a_bad_file_is_one_sentence_and_the_table_before_stays(at: AppTest) -> N
 
 UNUSABLE = {
     "no values": b"a,b\n,\n,\n",
-    "only quotes": b'a,b\n"",""\n"",""\n',
-    "only spaces and marks of missing values": b"a,b\n NA ,?\n,nan\n",
+    "only marks of missing values": b'a,b\n NA ,?\n"",nan\n',
     "only long names": f"{'x' * (MAX_NAME + 1)},{'y' * (MAX_NAME + 1)}\n1,2\n3,4\n".encode(),
     "only texts that all differ": b"a\n" + b"".join(b"p%d\n" % i for i in range(300)),
 }
@@ -298,35 +300,28 @@ def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppT
 
 
 def test_a_wrong_value_that_is_typed_back_is_no_error_any_more(at: AppTest) -> None:
-    """The browser drops an edit that is as the table was shown: the edits that it sends are then none."""
-    before = domain_table(at)
+    """The browser drops an edit that is as the table was shown; other cells would close one that is open."""
+    shown = at.dataframe[0].value
     edit(at, {0: {"values": "sun; snow"}})
     assert len(refusals(at)) == 1
+    pd.testing.assert_frame_equal(at.dataframe[0].value, shown)
     edit(at, {})
     assert not refusals(at)
     assert not at.button(key="next").disabled
     press(at, at.button(key="all.public").label)
-    assert domain_table(at)["values"].tolist() == before["values"].tolist()
+    assert domain_table(at)["values"].tolist() == shown["values"].tolist()
 
 
 def test_with_an_error_nothing_leads_on_and_other_pages_state_what_they_use(at: AppTest) -> None:
     edit(at, {0: {"values": "sun; snow", "public": True}, 1: {"public": True}})
     assert "need a correction" in page_headline(at)
     assert at.button(key="next").disabled
-    assert "A release needs nothing more" not in everything(at)
     for page in ("pages/network.py", "pages/explore.py"):
         one_sentence(go(at, page), "last valid declaration")
     assert any("needs its columns first" in sentence for sentence in refusals(go(at, "pages/release.py")))
     edit(go(at, PAGE), {0: {"values": "sun; rain"}})
     assert not at.button(key="next").disabled
     assert not refusals(go(at, "pages/network.py"))
-
-
-def test_an_edit_leaves_the_cells_that_the_browser_has_so_that_an_open_cell_stays_open(at: AppTest) -> None:
-    shown = at.dataframe[0].value
-    edit(at, {0: {"values": "sun; rain; snow"}})
-    pd.testing.assert_frame_equal(at.dataframe[0].value, shown)
-    assert domain_table(go(at, PAGE))["values"][0] == "sun; rain; snow"
 
 
 @pytest.mark.parametrize("text", ["cut at 40; 60", "40; 60", "40, 60", "40 60", "cut 40 60"])
@@ -367,7 +362,6 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
     assert not at.get("file_uploader")
     text = everything(at)
     assert "curator’s table" in text
-    assert "First records" not in text
     press(at, "Back to the curator’s view")
     assert settings_of(at).seat is Seat.CURATOR
     assert "mine.csv" in page_headline(at)
@@ -492,17 +486,14 @@ def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
 PASTED: list[tuple[dict[str, Any], bool]] = [
     ({"values": "sun\nrain"}, False),
     ({"values": "sun\r\nrain;\r\n"}, False),
-    ({"values": '"sun"; "rain"'}, False),
     ({"values": 'sun; "rain'}, False),
     ({"values": "x" * 130_000}, True),
     ({"values": "sun; rain; " + "y" * 501}, True),
     ({"values": "sun; rain\x00; rain"}, False),
     ({"values": "sun; rain; \ud800"}, True),
     ({"values": None}, True),
-    ({"values": "cut at"}, True),
     ({"values": "cut at x"}, True),
     ({"missing": "counts as \ud800"}, True),
-    ({"missing": "x" * 130_000}, True),
     ({"use": None}, False),
     ({"public": None}, False),
 ]

@@ -19,10 +19,10 @@ from dpbayes.sources.proposals import Proposal, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_frame
 from dpbayes.ui.pages.data_columns import (
     declare_columns,
-    own_columns,
     public_columns,
     require_node_names,
     with_missing,
+    with_records,
 )
 from dpbayes.ui.session.chosen import Chosen, choose_table
 from dpbayes.ui.session.connected import (
@@ -64,10 +64,7 @@ MOST_RECORDS = 10_000
 
 OTHER = "Other path …"
 
-PROTECTED = (
-    "Public: the number of records, and the values that a column can take. A release protects which record has which "
-    "value."
-)
+PROTECTED = "Public: the number of records, and the values of a column. Protected: which record has which value."
 
 
 def data_page(chosen: Chosen) -> None:
@@ -81,7 +78,7 @@ def data_page(chosen: Chosen) -> None:
     mine = upload()
     if chosen.is_curator and chosen.settings.data == "upload" and mine is not None:
         with left:
-            own_columns(mine, ready)
+            declare_columns(mine, keep_upload, with_records, ready)
     with sentence_instead():
         chosen = Chosen.now()
         if _head(chosen, place):
@@ -96,8 +93,7 @@ def data_page(chosen: Chosen) -> None:
 
 def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
     """Show the headline in its place; return whether there is a table with columns. Errors: InputError without one."""
-    mine = upload()
-    if chosen.settings.data == "upload" and mine is None:
+    if chosen.settings.data == "upload" and upload() is None:
         if person().may(Act.UPLOAD):
             with place:
                 headline("Upload a table to begin.")
@@ -419,8 +415,7 @@ def _path(server: Connections) -> str:
     if picked != OTHER:
         return picked
     help = "A Parquet file, a folder of them, or a DuckDB file."
-    typed: str = st.text_input("Path below the data root", key="connect.path", help=help)
-    return typed.strip()
+    return str(st.text_input("Path below the data root", key="connect.path", help=help)).strip()
 
 
 def _connected_columns(mine: Connected) -> None:
@@ -471,12 +466,8 @@ def _take_sample(mine: Connected) -> None:
     """Make a random sample the session's table, with the declared domains of its columns. Errors: InputError."""
     with st.spinner("Drawing a sample …"):
         frame = random_sample(mine, MOST_RECORDS)
-    remark = f"All {many(len(frame), 'record')} of {mine.title}."
-    if len(frame) >= MOST_RECORDS:
-        remark = (
-            f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement. These are "
-            "real records: not private (curator view)."
-        )
+    sample = f"A simple random sample of {many(len(frame), 'record')} of {mine.title}, without replacement."
+    remark = f"{sample} These are real records: not private (curator view)."
     declared = {column.name: column for column in mine.columns if column != DeclaredColumn(column.name)}
     take(f"random sample of {mine.title}", TableFile(frame, remark), declared)
     choose_table("upload")

@@ -33,7 +33,7 @@ from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.uploads import DescribedTable, Upload, keep_upload
+from dpbayes.ui.session.uploads import DescribedTable, Upload
 from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead
 
@@ -177,11 +177,6 @@ def _with_rule(column: Column, text: str) -> Column:
 Table = TypeVar("Table", bound=DescribedTable)
 
 
-def own_columns(mine: Upload, place: DeltaGenerator) -> None:
-    """Show the columns of the uploaded table, in `place` which are public, and turn its records into codes."""
-    declare_columns(mine, keep_upload, _encoded, place)
-
-
 def declare_columns(
     mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table], place: DeltaGenerator
 ) -> Table:
@@ -236,7 +231,7 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     ]
     ready = sum(domain is not None and domain.public for domain in domains.values())
     cuts = f", also the cut points of {escaped(_names(mine, read))}, which are those read from them" if read else ""
-    of = f"**{ready} of {many(len(domains), 'column')} public.**"
+    of = f"**{ready} of {many(len(domains), 'column')} with public values.**"
     st.caption(f"{of} {LEAK}" if lacking else f"{of} {DECLARED}{cuts}.")
     with st.container(horizontal=True, vertical_alignment="center"):
         _offer_public(mine, keep, [k for k in lacking if k not in read], [k for k in lacking if k in read])
@@ -251,7 +246,7 @@ def _names(mine: DescribedTable, places: Sequence[int]) -> str:
 def _offer_public(mine: Table, keep: Callable[[Table], None], usual: Sequence[int], read: Sequence[int]) -> None:
     """Offer to declare domains public; cut points that were read from the records only where they are shown."""
     if usual:
-        label = escaped(f"Mark {_names(mine, usual)} as public")
+        label = escaped(f"The values of {_names(mine, usual)} are public")
         st.button(label, key="all.public", on_click=lambda: _declare_public(mine, keep, usual))
     if read:
         with st.popover(escaped(f"Cut points of {_names(mine, read)}"), key="cuts"):
@@ -289,13 +284,19 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
 
 
 def with_missing(mine: Upload) -> str:
-    """Return sentences on the columns in use that have missing values; "" without any."""
+    """Return sentences on what becomes of the missing values of the columns in use; "" without any."""
 
-    def count() -> list[int]:
-        return [missing_values(column, mine.frame[column.name]) for column in mine.encoded]
+    def sentences() -> list[str]:
+        numbers = [missing_values(column, mine.frame[column.name]) for column in mine.encoded]
+        return [_of_missing(*pair) for pair in zip(mine.encoded, numbers, strict=True) if pair[1]]
 
-    numbers = kept("columns.missing", (mine.number, mine.encoded), count)
-    return " ".join(missing_sentence(*pair) for pair in zip(mine.encoded, numbers, strict=True) if pair[1])
+    return " ".join(kept("columns.missing", (mine.number, mine.encoded), sentences))
+
+
+def _of_missing(column: Column, number: int) -> str:
+    state = column.domain[code_of_missing(column)]
+    rule = "have their own state," if state not in column.states else "count as"
+    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} {brief(state)}."
 
 
 def _declared_cells(domain: Column | None) -> dict[str, object]:
@@ -306,19 +307,11 @@ def _declared_cells(domain: Column | None) -> dict[str, object]:
     }
 
 
-def missing_sentence(column: Column, number: int) -> str:
-    """Return what happens to the missing values of a column, of which there are `number`."""
-    state = column.domain[code_of_missing(column)]
-    rule = "have their own state," if state not in column.states else "count as"
-    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} {brief(state)}."
-
-
 def _set_aside(mine: DescribedTable) -> None:
     """State the reason for each unused column: a cell of the table would cut the sentence off."""
     reasons = [p.reason for p, column in zip(mine.proposals, mine.columns, strict=True) if p.reason and not column.use]
     if reasons:
-        more = f" And {many(len(reasons) - FEW_REASONS, 'further column')}." if len(reasons) > FEW_REASONS else ""
-        st.caption(f"Not in use: {' '.join(map(escaped, reasons[:FEW_REASONS]))}{more}")
+        st.caption(f"Not in use: {' '.join(map(escaped, reasons[:FEW_REASONS]))}{' …' * (len(reasons) > FEW_REASONS)}")
 
 
 def _typed(mine: Table) -> tuple[Table, InputError | None]:
@@ -387,7 +380,7 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
 # Records
 
 
-def _encoded(mine: Upload) -> Upload:
+def with_records(mine: Upload) -> Upload:
     """Return the table with the codes of its records. Errors: InputError for what is not declared."""
     places = [place for place, column in enumerate(mine.columns) if column.use]
     if not places:
