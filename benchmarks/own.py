@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.reading import model_probabilities
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
@@ -65,7 +65,7 @@ def columns_alone(data: Dataset, plan: AdaptivePlan, rng: np.random.Generator) -
     """Return the columns measured at the whole budget."""
     network = Network(data.names, data.states, ((),) * len(data.names))
     nothing = MeasuredResiduals.nothing(network, data.n, int((1 << 42) / plan.rho))
-    prices = new_prices(nothing, wanted_precisions(network), plan.rho)
+    prices = new_prices(nothing, plan.rho)
     return nothing.with_results(prices, nothing.noisy(data, prices, SimulatedDraws(rng)))
 
 

@@ -101,7 +101,7 @@ def test_noise_of_a_third_of_the_size_is_refuted_at_a_positive_delta(monkeypatch
     assert 0.5 < sound.loss_bound() < 4
     assert not sound.is_refuted
     exact = process.new_prices
-    monkeypatch.setattr(process, "new_prices", lambda own, wanted, limit: exact(own, wanted, 9 * limit))
+    monkeypatch.setattr(process, "new_prices", lambda own, limit: exact(own, 9 * limit))
     monkeypatch.setattr(process.Process, "cost", 0)
     broken = of_one_record(4, 1e-5, 30)
     assert broken.loss_bound() > 4

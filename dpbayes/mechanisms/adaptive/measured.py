@@ -156,12 +156,12 @@ def wanted_precisions(network: Network) -> FloatArray:
     return wanted
 
 
-def new_prices(measured: MeasuredResiduals, wanted: FloatArray, limit: Fraction) -> IntArray:
+def new_prices(measured: MeasuredResiduals, limit: Fraction) -> IntArray:
     """Return the prices (M,) of one more measurement, at which all measurements together satisfy the limit of rho.
 
     Every set without a price gets one. Errors: InputError if the limit is too small for this.
     """
-    relative = wanted / measured.network.residuals.cells
+    relative = wanted_precisions(measured.network) / measured.network.residuals.cells
     missing = (relative > 0) & (measured.of_sets == 0)
 
     def at(level: float) -> tuple[IntArray, Fraction]:

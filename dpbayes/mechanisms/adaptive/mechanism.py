@@ -134,10 +134,8 @@ class AdaptiveTables(OfCounts):
                 "another mechanism."
             )
         draws, network = SimulatedDraws(rng), self.prior.network
-        models = []
-        for _ in range(size[0] if size else 1):
-            release = drawn_release(self.plan, statistic.records, draws)
-            models.append((release.network, release.probabilities))
+        releases = (drawn_release(self.plan, statistic.records, draws) for _ in range(size[0] if size else 1))
+        models = [(release.network, release.probabilities) for release in releases]
         probabilities = np.stack([conditionals(network, *model) for model in models])
         return ReleasedModels(tuple(models), probabilities if size else probabilities[0])
 

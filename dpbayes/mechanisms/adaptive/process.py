@@ -30,13 +30,7 @@ from dpbayes.mechanisms.adaptive.choices import (
     state_starts,
 )
 from dpbayes.mechanisms.adaptive.draws import Draws
-from dpbayes.mechanisms.adaptive.measured import (
-    MeasuredResiduals,
-    MeasuredTables,
-    new_prices,
-    table_prices,
-    wanted_precisions,
-)
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, MeasuredTables, new_prices, table_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan
 from dpbayes.mechanisms.adaptive.reading import Measured, column_distributions, model_probabilities
 from dpbayes.model.dataset import Dataset
@@ -86,9 +80,8 @@ class Process:
             raise InputError(f"The target {brief(plan.target)} is not a column; the columns are {listed}.")
         alone = _network(columns, ((),) * len(columns.names))
         unit = int(_PRICES / plan.total)
-        if plan.measure is PrivacyMeasure.EPSILON:
-            return cls(MeasuredTables.nothing(alone, n, unit))
-        return cls(MeasuredResiduals.nothing(alone, n, unit))
+        kind = MeasuredTables if plan.measure is PrivacyMeasure.EPSILON else MeasuredResiduals
+        return cls(kind.nothing(alone, n, unit))
 
     @property
     def cost(self) -> Fraction:
@@ -127,10 +120,7 @@ class _Curator:
     def measured(self, stage: str, process: Process, parents: Sequence[tuple[int, ...]], limit: Fraction) -> Process:
         """Return the course after measuring a network so that all measurements together cost at most the limit."""
         before = process.measured_over(parents)
-        if isinstance(before, MeasuredTables):
-            prices = table_prices(before, limit)
-        else:
-            prices = new_prices(before, wanted_precisions(before.network), limit)
+        prices = table_prices(before, limit) if isinstance(before, MeasuredTables) else new_prices(before, limit)
         integers = before.noisy(self.data, prices, self.draws)
         return process.after(Measurement(stage, tuple(parents), tuple(prices.tolist()), integers))
 

@@ -211,8 +211,8 @@ def test_a_process_that_measures_twice_at_the_same_limit_is_found_out(monkeypatc
     """The enumeration above fails if earlier measurements are forgotten in the account."""
     exact = process.new_prices
 
-    def forgetful(measured, wanted, limit):
-        return exact(type(measured).nothing(measured.network, measured.n, measured.unit), wanted, limit)
+    def forgetful(measured, limit):
+        return exact(type(measured).nothing(measured.network, measured.n, measured.unit), limit)
 
     monkeypatch.setattr(process, "new_prices", forgetful)
     one, _ = neighbours((2, 2), 2)[0]

@@ -16,7 +16,7 @@ from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice, chosen_forest
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices, wanted_precisions
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import (
     MOST_STATES,
@@ -199,7 +199,7 @@ def test_the_forest_is_left_out_where_nothing_scores_more_than_equal_columns(n: 
 def columns_alone(table: Dataset, plan: AdaptivePlan, seed: int) -> AdaptiveRelease:
     """A release of the columns at the whole budget, read like any other."""
     start = Process.start(plan, Network(table.names, table.states, ((),) * len(table.names)), table.n)
-    prices = new_prices(start.measured, wanted_precisions(start.measured.network), plan.total)
+    prices = new_prices(start.measured, plan.total)
     integers = start.measured.noisy(table, prices, SimulatedDraws(np.random.default_rng(seed)))
     event = Measurement("columns", ((),) * len(table.names), tuple(prices.tolist()), integers)
     return AdaptiveRelease(plan, start.after(event), is_simulated=True)
