@@ -42,6 +42,7 @@ from dpbayes.ui.pages.release_history import (
     as_epsilon,
     budget_of,
     check_a_file,
+    example,
     example_or_file,
     followed_box,
     history,
@@ -63,8 +64,6 @@ from dpbayes.ui.widgets.show import headline, sentence_instead
 ADAPTIVE = OF_RECORDS[0].__name__
 KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 """The mechanisms that have a real release, by the names of their classes."""
-
-CHOOSES_ITS_GRAPH = "Adaptive: choose the graph too"
 
 NEW = "New dataset"
 
@@ -92,7 +91,11 @@ def release_page(chosen: Chosen) -> None:
         headline("Anyone can check and use a release without the records.")
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        example_or_file(None if chosen.settings.story else last_release())
+        if chosen.settings.story:
+            with sentence_instead():
+                opened_release(example(), key="example")
+        else:
+            example_or_file(last_release())
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
@@ -198,7 +201,7 @@ def _mechanism(chosen: Chosen) -> None:
         "Mechanism",
         KINDS,
         key=key,
-        format_func=lambda kind: CHOOSES_ITS_GRAPH if kind == ADAPTIVE else kind_called(kind).label,
+        format_func=lambda kind: "Adaptive: choose the graph too" if kind == ADAPTIVE else kind_called(kind).label,
         placeholder="Choose a mechanism with exact noise",
         on_change=lambda: change(mechanism=st.session_state[key]),
     )
@@ -385,13 +388,11 @@ def _account_to_charge(
         if dataset in accounts:
             account = accounts[dataset]
             return ChargedAccount(account, cost_in(account.measure, request.cost), delta)
-    with more:
-        rare = st.expander("δ and justification", key=f"release.rare.{request.dataset}")
-    return _new_account(request, delta, rare, is_taken=request.dataset in accounts)
+    return _new_account(request, delta, more, is_taken=request.dataset in accounts)
 
 
 def _new_account(
-    request: Chargeable, delta: Fraction, rare: "st.delta_generator.DeltaGenerator", *, is_taken: bool
+    request: Chargeable, delta: Fraction, more: "st.delta_generator.DeltaGenerator", *, is_taken: bool
 ) -> ChargedAccount:
     """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
     table, promise, problem = request.dataset, _promise(request), ""  # another table has its own budget
@@ -400,7 +401,7 @@ def _new_account(
         name = followed_box("Dataset name", "" if is_taken else table, f"release.name.{table}", help=OWN_BUDGET)
     with right:
         epsilon = followed_box("Total budget ε", amount_text(promise[0]), f"release.budget.{table}.epsilon")
-    with rare:
+    with more.expander("δ and justification", key=f"release.rare.{table}"):
         rarely = followed_box(
             "δ of the budget", amount_text(promise[1]), f"release.budget.{table}.delta", help=BUDGET_DELTA
         )

@@ -63,7 +63,8 @@ def history(path: Path, delta: float, in_use: str = "") -> None:
     accounts = tuple(books.accounts.values())
     if not accounts:
         return
-    st.subheader("Ledger", help=f"Not private (curator view). Its file: {escaped(str(path))}")
+    st.subheader("Ledger")
+    st.caption(f"Not private (curator view). Its file: {escaped(str(path))}")
     spendings = {dataset: books.of(dataset) for dataset in books.accounts}
     st.dataframe(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts]), hide_index=True)
     every, names = [spending for own in spendings.values() for spending in own], release_names(books)
@@ -156,10 +157,9 @@ def example_or_file(mine: bytes | None) -> None:
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     with left:
         file = release_place()
-    if file is None:
-        label = "Your last release" if mine else "An example: a release of synthetic records"
-        if not (right.toggle(label, value=True, key="release.example") or current().story):
-            return
+    with right:
+        if file is None:
+            st.markdown("**Your last release**" if mine else "**An example:** a release of synthetic records")
     with sentence_instead():
         if file is None:
             opened_release(mine or example(), key="example")

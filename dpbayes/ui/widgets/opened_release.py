@@ -90,12 +90,11 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
             with right:
                 inputs = data, reading, target, answer
                 show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
-    with left:
-        small_graph(document.network)
-        if isinstance(document.sampled, SampledSteps):
-            st.caption("Arrows were chosen with noise: one can be wrong or missing.")
     for column, (title, text) in zip(st.columns(3), promise_lines(document).items(), strict=True):
         column.markdown(f"**{title}.** {escaped(text)}")
+    small_graph(document.network)
+    if isinstance(document.sampled, SampledSteps):
+        st.caption("Arrows were chosen with noise: one can be wrong or missing.")
     with files:
         _files(document, reading, data, key=key)
 
