@@ -32,7 +32,7 @@ def test_the_board_moves_by_keys_and_draws_another_release(visit) -> None:
     screen.settle(1000)
     board.get_by_role("slider").press("Home")
     expect(board.locator("h2")).to_contain_text("ε = 0.01:")
-    expect(caption).to_contain_text("only the prior answers")
+    expect(caption).to_contain_text("Only the prior answers")
     board.get_by_role("slider").press("End")
     expect(board.locator("h2")).to_contain_text("ε = 100:")
     expect(caption).to_contain_text("0.00002")

@@ -199,18 +199,13 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     about = inputs.tables.text
     key = (*_public_inputs(chosen), about, inputs.tables.is_private and chosen.counts.digest, chosen.n)
     view = which_epsilon(inputs).stating(saved_facts(chosen))
-    slot = place.empty()
-    if st.session_state.get("epsilon.of") != key:
-        slot.caption("No ε is computed yet.")  # in place of the offer for the settings before
-    st.session_state["epsilon.of"] = key
     with st.container(key="main"), st.container(key="picture"), st.spinner(SIMULATING):
         least = show("which_epsilon", key, lambda: view, value).frame.numbers.get("least epsilon")
     share(view, value)
     if least is None:
-        slot.empty()
         return
     promise = inputs.mechanism_at(least).certified
-    with slot.container():
+    with place:
         if chosen.is_curator:
             is_doubtful = UNKNOWN in about or (inputs.tables.is_private and not chosen.has_public_records)
             kind: Literal["primary", "secondary"] = "secondary" if is_doubtful else "primary"

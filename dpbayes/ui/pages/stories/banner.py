@@ -7,10 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.base.text import escaped, numeral
+from dpbayes.base.text import escaped, in_hundred, numeral
 from dpbayes.base.validation import InputError, brief, finite_number
 from dpbayes.ui.pages.stories.opened import OpenStory, open_step, open_story
 from dpbayes.ui.pages.stories.story import STORIES, Guess
+from dpbayes.ui.session.chosen import kind_called
 from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present, Settings
 from dpbayes.ui.widgets.board import number_shown
@@ -58,6 +59,8 @@ def banner(page: str) -> Callable[[], None]:
             if guess is not None:
                 cover, compare = _guess(story, guess)
                 style += cover
+            elif story.step is None:
+                compare = _summary(story)
             _keys(story, is_presented=is_presented)
         elif key:
             st.caption(f"There is no story called {escaped(brief(key))}. Home lists the stories.")
@@ -121,6 +124,23 @@ def _turns(story: OpenStory, *, is_guessed: bool) -> None:
         follower = story.story.next
         label = f"Next: {escaped(STORIES[follower].title)}"
         st.button(label, key="story.follow", type="primary", on_click=open_step, args=(follower,))
+
+
+def _summary(story: OpenStory) -> Callable[[], None]:
+    """List the guesses of a story; return what adds the choice that Explore shows, to be defended."""
+    place, steps = st.empty(), enumerate(story.story.steps, start=1)
+    said = ((number, step.guess, _guesses().get((story.key, number))) for number, step in steps)
+    lines = [f"{number}. {escaped(guess.ask)} {done.comparison}" for number, guess, done in said if guess and done]
+
+    def collect() -> None:
+        error, belief = number_shown("error"), number_shown("belief")
+        if error is not None and belief is not None:
+            choice = f"{kind_called(current().mechanism).label} at ε = {current().parameter('epsilon'):g}"
+            limits = f"a mean absolute error of {numeral(error, DIGITS)}, and a 10% belief rises to at most"
+            lines.append(f"\n**Your choice:** {choice}: {limits} {in_hundred(belief / 100)}%.")
+        place.markdown("\n".join(lines))
+
+    return collect
 
 
 def _keys(story: OpenStory, *, is_presented: bool) -> None:
