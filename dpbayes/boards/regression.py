@@ -13,7 +13,7 @@ from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_plac
 from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
-from dpbayes.figures.style import Figure
+from dpbayes.figures.style import Figure, value_mark
 from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
 
 SLIDER = Slider(
@@ -126,6 +126,8 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
+    mark = value_mark(PRECISIONS[k], roots["private"], f"{round(roots['private']):,}", RegressionSampler.colour)
+    errors = replace(errors, data=(*errors.data, mark))
     start, figures = f"At ε = {numeral(study.certified[k])}, ", {"errors": errors, "epsilons": epsilons}
     headline = start + regression_headline(roots, records.target)
     return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
@@ -146,9 +148,7 @@ def regression_headline(roots: Mapping[str, float], target: str) -> str:
 
 
 def _price(study: RegressionScenario, k: int) -> str:
-    verb = "has" if study.draws == 1 else "have"
-    samples = "One private sample" if study.draws == 1 else f"{study.draws:,} private samples"
-    return f"{samples} of the weights {verb} a proved ε of {numeral(study.certified[k])}."
+    return f"{many(study.draws, 'private sample')} of the weights: a proved ε of {numeral(study.certified[k])}."
 
 
 def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str]:

@@ -30,8 +30,8 @@ _ENTRIES = 1 << 20
 _REPEATS_AT_ONCE = 25
 
 LOOKS = {
-    "exact": Look("exact", EXACT, width=3),
-    "cut": Look("exact, trimmed", EXACT, "dot", width=2),
+    "exact": Look("without privacy", EXACT, width=3),
+    "cut": Look("trimmed, without privacy", EXACT, "dot", width=2),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
     "baseline": Look("always the mean", BOUND, "dash", width=2),

@@ -192,7 +192,7 @@ def directly_named(figure: Figure, name: str, text: str, x: float, side: str) ->
     place = int(np.abs(np.log(np.asarray(curve["x"]) / x)).argmin())
     at = {"x": [curve["x"][place]], "y": [curve["y"][place]], "text": [text], "textposition": side}
     unseen = {"mode": "markers+text", "marker": {"size": 8, "opacity": 0}}  # keeps the text off the line
-    label = {"type": "scatter", "hoverinfo": "skip", "showlegend": False} | unseen | at
+    label = {"type": "scatter", "hoverinfo": "skip", "showlegend": False, "cliponaxis": False} | unseen | at
     others = [trace | {"showlegend": False} if trace is curve else trace for trace in figure.data]
     return replace(figure, data=(*others, label))
 

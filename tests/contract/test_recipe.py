@@ -189,7 +189,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert "Geometric" in answer["subjects"]
     assert answer["pictures"] == ["curve", "verdict", "worst"]
     assert "$P(G = k)" in answer["audit"]
-    geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "exact (not private)"))
+    geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "without privacy"))
     assert geometric[0] < geometric[-1]
     assert geometric[-1] == pytest.approx(exact[-1], abs=0.01), "there is next to no noise at ε = 100"
     assert geometric == pytest.approx(laplace, abs=0.1)

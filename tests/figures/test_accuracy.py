@@ -28,4 +28,4 @@ def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar():
         assert set(trace.x) == {3.0}
     assert curves["Laplace"].y == pytest.approx(study.mean(METHODS["laplace"]))
     assert curves["Laplace"].error_y.array[0] == pytest.approx(BAND * study.error(METHODS["laplace"])[0])
-    assert len({curves[name].marker.symbol for name in ("Laplace", "majority class")}) == 2
+    assert len({curves[name].marker.symbol for name in ("Laplace", "most frequent value")}) == 2

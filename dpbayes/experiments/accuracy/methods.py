@@ -50,12 +50,10 @@ def _endless(_plan: AccuracyPlan, _epsilon: float) -> float:
     return math.inf
 
 
-EXACT = Method(
-    name="exact", titled=Look("exact (not private)", Exact.colour, width=5), means=_exact, certified=_endless
-)
+EXACT = Method(name="exact", titled=Look("without privacy", Exact.colour, width=5), means=_exact, certified=_endless)
 MAJORITY = Method(
     name="majority",
-    titled=Look("majority class", BOUND, "dash", "diamond-open"),
+    titled=Look("most frequent value", BOUND, "dash", "diamond-open"),
     means=_exact,  # not used: it predicts from the counts of the target only
     certified=_endless,
 )

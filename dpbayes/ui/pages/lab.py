@@ -54,7 +54,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, board_in_python, counts_in_python, program, show_python
-from dpbayes.ui.widgets.show import folded, next_page, sentence_instead
+from dpbayes.ui.widgets.show import folded, sentence_instead
 
 FEATURES = 16
 """Features of the naive Bayes network of Figure 1."""
@@ -83,7 +83,6 @@ def lab_page(chosen: Chosen) -> None:
                     controls.text_field("Seed of the simulation", "seed", help=terms.SEED)
         shown.board(chosen)
         st.caption(shown.model)
-    next_page("Release", "pages/release.py")
 
 
 def _list(opened: Experiment) -> None:
