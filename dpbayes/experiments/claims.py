@@ -356,7 +356,7 @@ def amount_of(here: Evaluation, value: float, most: int = 3) -> str:
         return "less than 10⁻³⁰⁰"
     if not math.isfinite(value):
         return "no finite number"
-    return percent_or_power(value, most) if is_probability else numeral(value, most)
+    return percent_or_power(value, most) if is_probability and value <= 1 else numeral(value, most)
 
 
 def _amount(here: Evaluation, value: float, most: int = 3) -> str:

@@ -313,5 +313,6 @@ EXHIBITS: dict[str, Exhibit] = {
         *LOSS_TEXT,
         also=("bounds.noise_variance",),
         measure=exact_value("exact loss of one pair", lambda subject, at: worst_range(at, features=2)),
+        defaults=(("norm_bound", 3.0),),
     ),
 }

@@ -84,11 +84,10 @@ def claims_part(chosen: Chosen) -> None:
             if chosen is not own:
                 st.caption("A claim on a network is shown for Asia, because a node of your network is not binary.")
         with sentence_instead():
-            if drawn is not None:
-                _bound_board(chosen, drawn)
-            elif failures(shown):
-                show("claim", shown, lambda: example_view(shown), "")
-            else:
+            is_failure_seen = drawn is not None and _bound_board(chosen, drawn)
+            if failures(shown) and not is_failure_seen:
+                show("claim.example", shown, lambda: example_view(shown), "")
+            elif drawn is None:
                 headline(claim_verdict(claim))
             if drawn is not bound:
                 st.info("The picture uses the counts, so only the curator sees it. Explore changes the view.")
@@ -251,13 +250,14 @@ def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
     return bound, inputs.axis, fixed, subject.network, prior, subject.n, counts, subject.seed
 
 
-def _bound_board(chosen: Chosen, bound: BoundClaim) -> None:
-    """Show the bound of a claim along its axis."""
+def _bound_board(chosen: Chosen, bound: BoundClaim) -> bool:
+    """Show the bound of a claim along its axis; return whether it is exceeded at the setting."""
     inputs = claim_inputs(chosen, bound)
     value = value_of(chosen, inputs)
     view = claim_view(inputs).stating({"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {})
     show("claim", _inputs_key(inputs, bound), lambda: view, value)
     share(view, value)
+    return inputs.evaluated(value).judgement.is_exceeded
 
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
