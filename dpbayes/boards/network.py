@@ -230,6 +230,8 @@ def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ..
 
 
 def _equal_texts(*errors: float) -> list[str]:
-    """Return errors in percentage points with equal decimals: one, and two if the least one is below 1."""
-    least = min(filter(None, errors), default=1.0)
-    return [f"{POINTS * error:.{1 if POINTS * least >= 1 else 2}f}" for error in errors]
+    """Return errors in percentage points with one decimal, or two if one is below 1 or would look like another."""
+    texts = [f"{POINTS * error:.1f}" for error in errors]
+    if POINTS * min(errors) >= 1 and len(set(texts)) == len(set(errors)):
+        return texts
+    return [f"{POINTS * error:.2f}" for error in errors]

@@ -184,7 +184,7 @@ def _origin(chosen: Chosen) -> None:
             on_change=_set_origin,
             width="content",
         )
-        with st.container(key="source"):
+        with st.container(key=f"source.{origin}"):
             _of_origin(origin, chosen)
 
 
