@@ -209,11 +209,14 @@ class Pictures:
         baselines, private = study.curves[:2], study.curves[2:]
         which = -1 if self.inputs.is_noise_aware else 0
         shown, method = (private[which], study.plan.private[which]) if private else (baselines[0], EXACT)
-        shown = replace(shown, look=replace(shown.look, dash="solid"))  # the only private curve
+        shown = replace(shown, look=replace(shown.look, name=self.mechanism.label, dash="solid"))
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=[shown])
-        axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": figure.layout["yaxis"] | {"nticks": 4}}
+        axes = {
+            "xaxis": small_epsilon_axis(study.plan.grid),
+            "yaxis": figure.layout["yaxis"] | {"nticks": 4, "title": {"text": "correct"}},
+        }
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
         is_clear = abs(lost.value) > BAND * lost.error
