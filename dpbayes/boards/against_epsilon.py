@@ -219,11 +219,12 @@ class Pictures:
         }
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        is_clear = abs(lost.value) > BAND * lost.error
-        said = "Of no use" if value <= majority else "Partly" if is_clear else "Yes"
+        clear = "" if abs(lost.value) > BAND * lost.error else " (no clear difference)"
+        is_kept = 10 * (without - value) < without - majority
+        said = "Of no use" if value <= majority else "Yes" if is_kept else "Partly"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         text = f"{said}: {name} is predicted right for {share_text(value)} of new records; without noise "
-        text += f"{share_text(without)}{'' if is_clear else ' (no clear difference)'}, by its most frequent value "
+        text += f"{share_text(without)}{clear}, by its most frequent value "
         text += f"{share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
 
