@@ -292,7 +292,7 @@ def test_missing_values_are_a_state_or_count_as_another_and_leave_no_record_out(
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
     edit(at, {0: {"values": "sun; snow"}})
     assert len(refusals(at)) == 1
-    assert '"rain"' in refusals(at)[0]
+    assert '"rain", which its values do not contain. Add it to the cell' in refusals(at)[0]
     assert "4 records" in page_headline(at)
     edit(at, {0: {"values": "sun; snow; rain", "public": True}})
     assert not refusals(at)

@@ -391,24 +391,23 @@ def with_records(mine: Upload) -> Upload:
             try:
                 data = encode(mine.frame, columns)
             except InputError as error:
-                raise _with_cuts(mine, columns) or error from None
+                raise _outside(mine, columns) or error from None
         mine = replace(mine, dataset=data, encoded=columns)
     return mine
 
 
-def _with_cuts(mine: Upload, columns: Sequence[Column]) -> InputError | None:
-    """Return how cut points are typed if the first column with values outside its states has numbers."""
-    outside = (column for column in columns if (encoded(column, mine.frame[column.name]) == OUTSIDE).any())
-    column = next(outside, None)
-    if column is None or isinstance(column, Cuts):
-        return None
-    numbers = numbers_in(mine.frame[column.name].dropna().drop_duplicates())
-    if not np.isfinite(numbers).any():
-        return None
-    return InputError(
-        f"The column {brief(column.name)} has numbers other than the values that you typed. Type cut points, as in "
-        f'"{CUT_AT} 40; 60".'
-    )
+def _outside(mine: Upload, columns: Sequence[Column]) -> InputError | None:
+    """Return what to type for the first value outside its column's states; groups cannot be typed."""
+    for column in columns:
+        values = mine.frame[column.name]
+        codes = encoded(column, values)
+        if (codes == OUTSIDE).any() and not getattr(column, "values", ()):
+            cure = "Type its values, as in no; yes" if isinstance(column, Cuts) else "Add it to the cell"
+            if isinstance(column, Categories) and np.isfinite(numbers_in(values.dropna().drop_duplicates())).any():
+                cure = f'Add it, or type cut points, as in "{CUT_AT} 40; 60"'
+            value = brief(str(values[codes == OUTSIDE].iloc[0]))
+            return InputError(f"The column {brief(column.name)} has {value}, which its values do not contain. {cure}.")
+    return None
 
 
 def _in_use(mine: Upload, place: int) -> Column:
