@@ -108,14 +108,16 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     study = inputs.study
     k = study.place_of(epsilon)
     place, exact, majority = study.plan.epsilons[k], study.mean(EXACT)[0], study.mean(MAJORITY)[0]
-    simple = f"the most frequent value alone predicts {inputs.target} best ({share_text(majority)})."
+    simple = (
+        f"no prediction of {inputs.target} is clearly better than its most frequent value ({share_text(majority)})."
+    )
     if exact <= majority:
         return f"Even without privacy, {simple}"
     if not (ranked := study.ranked_at(k)):
         return f"Without privacy, {inputs.target} is predicted correctly in {share_text(exact)} of records."
     best, right = ranked[0], float(study.mean(ranked[0])[k])
     start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
-    if right <= majority:
+    if not _is_clear(study.behind(MAJORITY, k, best)):
         return f"{start} {simple}"
     alike = [study.look(one).name for one in ranked if not _is_clear(study.behind(one, k, best))]
     shown = f"{start} {listed(alike)} predict{'s' if len(alike) == 1 else ''} {inputs.target}"

@@ -126,7 +126,9 @@ def _frame(inputs: RegressionInputs, k: int) -> Frame:
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
-    mark = value_mark(PRECISIONS[k], roots["private"], f"{round(roots['private']):,}", RegressionSampler.colour)
+    mark = value_mark(
+        PRECISIONS[k], roots["private"], f"{round(roots['private']):,}", RegressionSampler.colour, side="top right"
+    )
     errors = replace(errors, data=(*errors.data, mark))
     start, figures = f"At ε = {numeral(study.certified[k])}, ", {"errors": errors, "epsilons": epsilons}
     headline = start + regression_headline(roots, records.target)
