@@ -5,9 +5,8 @@ A docstring names a claim by its place, in full: "[Zhang16] Lemma 2, Lemma 3", a
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from dpbayes.theory.claims.claim import Claim
@@ -31,29 +30,22 @@ class Mention:
         return f"{self.path}:{self.name}" if self.name else self.path
 
 
-@dataclass(frozen=True)
-class Sources:
-    """All docstrings under a folder that name a paper."""
+def mentions_under(folder: Path) -> tuple[Mention, ...]:
+    """Return every mention of a paper in the docstrings under a folder, in the order of files and lines."""
+    return tuple(mention for path in sorted(folder.rglob("*.py")) for mention in _mentions(path, folder.parent))
 
-    root: Path
 
-    @cached_property
-    def mentions(self) -> tuple[Mention, ...]:
-        """Every mention, in the order of files and lines."""
-        files = sorted(self.root.rglob("*.py"))
-        return tuple(mention for path in files for mention in _mentions(path, self.root.parent))
+def naming(claim: Claim, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Return the mentions of a claim's place, as the claim states it.
 
-    def of(self, claim: Claim) -> tuple[Mention, ...]:
-        """Return the mentions of a claim's place, as the claim states it.
-
-        Where several claims share a number, the longest place decides: "Theorem 1, refined" is not "Theorem 1".
-        """
-        paper, place = claim.reference.paper, claim.reference.place
-        others = {other.reference.place for other in CLAIMS if other.reference.paper == paper}
-        longest_first = sorted(others | {place}, key=len, reverse=True)
-        places = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})(?!\.?[\w(])", re.IGNORECASE)
-        named = (mention for mention in self.mentions if mention.paper == paper)
-        return tuple(dict.fromkeys(m for m in named if place.lower() in map(str.lower, places.findall(m.text))))
+    Where several claims share a number, the longest place decides: "Theorem 1, refined" is not "Theorem 1".
+    """
+    paper, place = claim.reference.paper, claim.reference.place
+    others = {other.reference.place for other in CLAIMS if other.reference.paper == paper}
+    longest_first = sorted(others | {place}, key=len, reverse=True)
+    places = re.compile(rf"\b({'|'.join(map(re.escape, longest_first))})(?!\.?[\w(])", re.IGNORECASE)
+    named = (mention for mention in mentions if mention.paper == paper)
+    return tuple(dict.fromkeys(m for m in named if place.lower() in map(str.lower, places.findall(m.text))))
 
 
 @dataclass(frozen=True)
@@ -67,8 +59,8 @@ class PaperEntry:
 
 def paper_map(package: Path, tests: Path) -> tuple[PaperEntry, ...]:
     """Return the entry of every claim; without the folder of tests, none is found there."""
-    code, checks = Sources(package), Sources(tests)
-    return tuple(PaperEntry(claim, code.of(claim), checks.of(claim)) for claim in CLAIMS)
+    code, checks = mentions_under(package), mentions_under(tests)
+    return tuple(PaperEntry(claim, naming(claim, code), naming(claim, checks)) for claim in CLAIMS)
 
 
 def _mentions(path: Path, base: Path) -> Iterator[Mention]:

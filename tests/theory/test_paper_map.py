@@ -10,7 +10,7 @@ import pytest
 from dpbayes.base.references import PAPERS, Reference
 from dpbayes.theory.claims.claim import Claim, Verdict
 from dpbayes.theory.index import CLAIMS, COUNTEREXAMPLES, counterexamples_of
-from dpbayes.theory.paper_map import Mention, PaperEntry, Sources, paper_map
+from dpbayes.theory.paper_map import Mention, PaperEntry, mentions_under, naming, paper_map
 
 ROOT = Path(__file__).parents[2]
 
@@ -20,16 +20,10 @@ def whole_map() -> tuple[PaperEntry, ...]:
     return paper_map(ROOT / "dpbayes", ROOT / "tests")
 
 
-@functools.cache
-def sources(name: str) -> Sources:
-    """Return the docstrings of a folder of the project, read once for all tests here."""
-    return Sources(ROOT / name)
-
-
-def unknown_keys(sources: Sources) -> tuple[Mention, ...]:
+def unknown_keys(folder: Path) -> tuple[Mention, ...]:
     """Return mentions of places in papers that are not in `PAPERS`."""
     place = re.compile(r"^[A-Z][a-z]+ \w?[\d.]+")
-    return tuple(m for m in sources.mentions if m.paper not in PAPERS and place.match(m.text))
+    return tuple(m for m in mentions_under(folder) if m.paper not in PAPERS and place.match(m.text))
 
 
 refuting = functools.cache(counterexamples_of)
@@ -45,8 +39,8 @@ def test_every_claim_is_named_by_code_and_by_a_test(number):
 
 
 def test_no_docstring_names_an_unknown_paper():
-    assert not unknown_keys(sources("dpbayes"))
-    assert not [mention for mention in unknown_keys(sources("tests")) if mention.paper != "Nobody99"]
+    assert not unknown_keys(ROOT / "dpbayes")
+    assert not [mention for mention in unknown_keys(ROOT / "tests") if mention.paper != "Nobody99"]
 
 
 def test_places_of_claims_are_distinct():
@@ -80,11 +74,6 @@ def test_what_is_shown_to_fail_is_not_said_to_hold():
             assert claim.verdict not in (Verdict.HOLDS, Verdict.LOOSE), claim.reference
 
 
-def folder(tmp_path: Path, text: str) -> Sources:
-    (tmp_path / "a.py").write_text(text, encoding="utf-8")
-    return Sources(tmp_path)
-
-
 def claim(place: str) -> Claim:
     return Claim(Reference("Zhang16", place), "", "", Verdict.HOLDS, "")
 
@@ -108,11 +97,12 @@ def claim(place: str) -> Claim:
     ],
 )
 def test_places_are_found_in_running_text(tmp_path, text, place, is_named):
-    sources = folder(tmp_path, f'def f():\n    """Return it. {text}"""\n')
-    assert bool(sources.of(claim(place))) is is_named
+    (tmp_path / "a.py").write_text(f'def f():\n    """Return it. {text}"""\n', encoding="utf-8")
+    assert bool(naming(claim(place), mentions_under(tmp_path))) is is_named
 
 
 def test_an_unknown_paper_is_caught(tmp_path):
     text = '"""After [Nobody99] Theorem 3, and an index [i] Of no paper."""\n'
-    (mention,) = unknown_keys(folder(tmp_path, text))
+    (tmp_path / "a.py").write_text(text, encoding="utf-8")
+    (mention,) = unknown_keys(tmp_path)
     assert mention.paper == "Nobody99"
