@@ -79,7 +79,9 @@ def bound_figure(
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
     traces.append(_chosen(curves, *chosen))
-    span = [float(np.log10(x[0])) - 0.03, float(np.log10(x[-1])) + 0.03]
+    first, last = np.log10(x[[0, -1]]).tolist()
+    side = 0.1 * (last - first)  # for the texts of a point at either end
+    span = [first - side, last + side]
     low, high = _span(curves)
     up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
     if is_share:
@@ -141,9 +143,7 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trac
     shown = sorted((value, text) for text, value in values.items() if np.isfinite(value) and value > 0)
     drawn = curves.printed[_drawn(curves.printed)]
     above, below = ("left", "right") if drawn.size and drawn[-1] > drawn[0] else ("right", "left")
-    part = np.log(place / x[0]) / np.log(x[-1] / x[0])
-    inner = "right" if part < 0.12 else "left" if part > 0.88 else ""
-    sides = [f"bottom {inner or below}", *["middle right"] * (len(shown) - 2), f"top {inner or above}"][-len(shown) :]
+    sides = [f"bottom {below}", *[f"middle {below}"] * (len(shown) - 2), f"top {above}"][-len(shown) :]
     return {
         "type": "scatter",
         "mode": "markers+text",
@@ -170,7 +170,7 @@ def _span(curves: BoundCurves) -> list[float]:
         top = min(top, float(rest.max()) + DECADES / 2)
     low = max(float(every.min()), top - DECADES)
     # Nearly flat curves get most of a decade, because the axis would otherwise have no labels.
-    room = max(0.05 * (top - low), (0.8 - (top - low)) / 2)
+    room = max(0.08 * (top - low), (0.8 - (top - low)) / 2)
     return [low - room, top + room]
 
 

@@ -30,7 +30,7 @@ from dpbayes.theory.zhang16.counts import checked_epsilons
 MOST_RECORDS = 2000
 """Most records of a row; the sensitivity of its density goes through all its tables."""
 
-_TABLES = 8
+_TABLES = 24
 _SHARES, _WEIGHTS = panel_rule(nodes=16, panels=64)
 
 
@@ -93,20 +93,20 @@ class TrimmedRow:
 def printed_loss(row: TrimmedRow, *, epsilon: ArrayLike) -> FloatArray:
     """Return the exact loss of the printed law, proportional to prior exp(epsilon f / (2 sqrt(L))), at epsilons (...).
 
-    By quadrature: the largest over the first few k, where it is largest, and both orders, at the interval's ends and
-    the quadrature's nodes; every one of them is a true loss. [Zhang16] Corollary 4.
+    By quadrature: the largest over some k, denser at small ones, and both orders, at the interval's ends and the
+    quadrature's nodes; every one of them is a true loss. [Zhang16] Corollary 4.
     """
-    rate = checked_epsilons(epsilon)[..., None, None] / (2 * math.sqrt(row.constant))
+    rate = checked_epsilons(epsilon)[..., None, None, None] / (2 * math.sqrt(row.constant))
     # theta = omega + (1 - 2 omega) sin(turn)^2 crowds the nodes at both ends, where large n puts its peaks.
     turn = np.pi / 2 * _SHARES
     log_weights = np.log(_WEIGHTS * np.sin(2 * turn))
     theta = row.omega + (1 - 2 * row.omega) * np.sin(np.concatenate([turn, [0.0, np.pi / 2]])) ** 2
     nodes = theta[: len(turn)]
     log_weights = log_weights + (row.a - 1) * np.log(nodes) + (row.b - 1) * np.log1p(-nodes)
-    first = np.arange(min(row.n, _TABLES) + 1, dtype=np.float64)
-    scores = rate * np.exp(row.log_kernel(first, theta) - row.log_masses(first)[:, None])
+    first = np.unique(np.round(np.geomspace(1, row.n, _TABLES))) - 1 + np.array([[0], [1]])  # k and k + 1
+    scores = rate * np.exp(row.log_kernel(first, theta) - row.log_masses(first)[..., None])
     log_law = scores - special.logsumexp(scores[..., : len(nodes)] + log_weights, axis=-1)[..., None]
-    loss: FloatArray = np.abs(np.diff(log_law, axis=-2)).max(axis=(-2, -1))
+    loss: FloatArray = np.abs(np.diff(log_law, axis=-3)).max(axis=(-3, -2, -1))
     return loss
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpbayes.base import terms
 from dpbayes.base.libraries import pd
 from dpbayes.base.memo import Memo
 from dpbayes.base.references import PAPERS
@@ -147,13 +146,9 @@ def _list(opened: ClaimShown) -> None:
             help=WORDS,
             format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
         )
-        word = ""
         if wanted == "★":
             st.caption("A claim on each way to make a release: how private it is, or how accurate.")
-        else:
-            word = st.text_input("Search", key="proofs-word", placeholder="Search", label_visibility="collapsed")
-        lines = {shown: _line(shown) for shown, own in marks.items() if wanted in (None, *own)}
-        listed = [shown for shown, line in lines.items() if word.lower() in line.lower()]
+        listed = [shown for shown, own in marks.items() if wanted in (None, *own)]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
         st.radio(
@@ -239,15 +234,9 @@ def _memo() -> Memo:
 
 def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
     """Return what the board depends on, without the number on its axis."""
-    subject, at = inputs.subject, inputs.at
-    fixed = tuple(
-        (name, getattr(at if hasattr(at, name) else at.knobs, name))
-        for name in sorted({knob.rpartition(".")[2] for knob in inputs.exhibit.knobs} - {inputs.axis.field, "n"})
-        if name != "prior"
-    )
-    prior = 0.0 if inputs.axis.control == "bounds.prior" else subject.concentration
-    counts = subject.counts and subject.counts.digest
-    return bound, inputs.axis, fixed, subject.network, prior, subject.n, counts, subject.seed
+    subject, at = inputs.point(inputs.stops[0])
+    counts = inputs.subject.counts and inputs.subject.counts.digest
+    return bound, inputs.axis, at, subject.network, subject.concentration, subject.n, counts, subject.seed
 
 
 def _bound_board(chosen: Chosen, bound: BoundClaim) -> bool:
@@ -271,8 +260,6 @@ def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> Non
     for name in exhibit.knobs:
         if name not in (axis.control, "bounds.n"):
             controls.parameter_control(name, default=defaults.get(name.rpartition(".")[2]))
-    if chosen.is_curator and exhibit.uses.reads_counts:
-        controls.text_field("Seed of the simulated noise", "seed", help=terms.SEED)
 
 
 def _choice(label: str, name: str, options: Sequence[enum.Enum], value: object) -> None:

@@ -3,7 +3,7 @@
 An audit depends on public values only, so both seats see it.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from dpbayes.audit.adaptive import audit_adaptive
-from dpbayes.audit.entry import Hypothetical, TablePair
+from dpbayes.audit.entry import Audit, Hypothetical, TablePair
 from dpbayes.audit.exact_class import formula
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import AuditReport
@@ -25,11 +25,11 @@ from dpbayes.mechanisms.parameters import TableNoise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import Chosen, kind_called
+from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.options import AuditSubject, Example
-from dpbayes.ui.session.settings import EXPLORED_NAMES, Settings
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.controls import prior_control
@@ -86,7 +86,7 @@ def mechanism_part(chosen: Chosen) -> None:
         left, main = st.columns([2, 9], gap="medium")
     has_slider = False
     with main.container(key="proofs-board"), sentence_instead():
-        if any(entry.kind is kind and entry.outputs is not None for entry in AUDITS):
+        if _entry(chosen.settings).outputs is not None:
             _outputs(chosen)
         else:
             has_slider = _audit(chosen, kind, example if example in EXAMPLES else "")
@@ -128,31 +128,27 @@ def _repaired(example: str) -> None:
 # What is audited
 
 
-def is_of_network(settings: Settings) -> bool:
-    """Whether the audited mechanism releases a network."""
-    return _subject_name(settings) in EXPLORED_NAMES
-
-
-def _subject_name(settings: Settings) -> str:
-    subject = settings.options("audit").subject
-    return settings.mechanism if subject is AuditSubject["RELEASE"] else str(subject.name)
-
-
 def audited_kind(settings: Settings) -> type[Any]:
     """Return the class of the audited mechanism."""
-    name = _subject_name(settings)
-    return kind_called(name) if name in EXPLORED_NAMES else _entry_named(name)[0]
+    return _entry(settings).kind
+
+
+def is_of_network(settings: Settings) -> bool:
+    """Whether the audited mechanism releases a network."""
+    return _entry(settings).hypothetical is None
 
 
 def hypothetical_of(settings: Settings) -> Hypothetical:
     """Return the hypothetical tables that are audited."""
-    return _entry_named(_subject_name(settings))[1]
+    hypothetical = _entry(settings).hypothetical
+    assert hypothetical is not None
+    return hypothetical
 
 
-def _entry_named(name: str) -> tuple[type[Any], Hypothetical]:
-    return next(
-        (entry.kind, entry.hypothetical) for entry in AUDITS if entry.kind.__name__ == name and entry.hypothetical
-    )
+def _entry(settings: Settings) -> Audit:
+    subject = settings.options("audit").subject
+    name = settings.mechanism if subject is AuditSubject["RELEASE"] else subject.name
+    return next(entry for entry in AUDITS if entry.kind.__name__ == name)
 
 
 def audited_at(chosen: Chosen, epsilon: float) -> Audited:
@@ -172,9 +168,7 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float)
     title = NAMED[settings.published].title if settings.published else ""
     over = f"the {title} network" if title else f"a network of {many(len(net.names), 'node')}"
     if "noise" in parameters_of(kind):
-        is_release = settings.options("audit").subject is AuditSubject["RELEASE"]
-        noise = Noise.WHOLE if is_release else settings.parameter("noise", Noise.WHOLE)  # as a real release
-        settings = settings.with_parameter("noise", noise)
+        settings = settings.with_parameter("noise", Noise.WHOLE)  # as a real release
     mechanism = Chosen(settings).mechanism_called(kind.__name__)
     return Audited(mechanism, {"n": n}, f"tables of {many(n, 'record')} for {over}")
 
@@ -182,25 +176,23 @@ def _for_network(chosen: Chosen, kind: type[Mechanism[Outcome]], epsilon: float)
 def _parameters(chosen: Chosen, kind: type[Any]) -> list[str]:
     """Return the settings of the audited mechanism."""
     if is_of_network(chosen.settings):
-        is_release = chosen.options("audit").subject is AuditSubject["RELEASE"]
         is_pure = "table_noise" in parameters_of(kind) and chosen.parameter("table_noise") is TableNoise.LAPLACE
-        unused = {*["noise"] * is_release, *["delta"] * is_pure}
-        return [name for name in parameters_of(kind) if name not in unused]
+        return [name for name in parameters_of(kind) if name != "noise" and not (is_pure and name == "delta")]
     return [setting_of(name) for name in hypothetical_of(chosen.settings).parameters]
 
 
 def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
     """Return what the board depends on, without epsilon."""
     names = [name for name in _parameters(chosen, kind) if name != "epsilon"]
-    values = tuple(chosen.parameter(name, _default(chosen, kind, name)) for name in names)
+    usual = _defaults(chosen, kind)
+    values = tuple(chosen.parameter(name, usual.get(name)) for name in names)
     if not is_of_network(chosen.settings):
         return kind, values
     return kind, values, chosen.network, chosen.settings.prior, chosen.n
 
 
-def _default(chosen: Chosen, kind: type[Any], name: str) -> Any:
-    usual = chosen.defaults_for(kind) if is_of_network(chosen.settings) else {}
-    return Noise.WHOLE if name == "noise" else usual.get(name)
+def _defaults(chosen: Chosen, kind: type[Any]) -> Mapping[str, Any]:
+    return chosen.defaults_for(kind) if is_of_network(chosen.settings) else {}
 
 
 # The boards
@@ -226,7 +218,6 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
     at = partial(audited_at, chosen)
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)
-
     share(view, value, python=lambda: show_python(python_of(chosen), "audit", chosen))
     return is_varied
 
@@ -259,7 +250,7 @@ def _facts(chosen: Chosen, kind: type[Any]) -> dict[str, str]:
 def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     for name in _parameters(chosen, kind):
         if name != "epsilon" or not has_slider:
-            controls.parameter_control(name, default=_default(chosen, kind, name))
+            controls.parameter_control(name, default=_defaults(chosen, kind).get(name))
     if not is_of_network(chosen.settings):
         st.caption(hypothetical_of(chosen.settings).caption)
     elif not reads_records(kind):
@@ -336,7 +327,6 @@ P[r|y]\\right)_+$, here $\\delta({latex(claim.epsilon)}) {same} {latex(float(val
 
 def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
     """Show what the audit covers, and its reservations."""
-    assumption("The audit uses public settings only: n, the network or the die, the prior, and the parameters.")
     if is_of_network(chosen.settings) and not chosen.leaking_columns:
         assumption("The possible values of all columns are public, not taken from the data.")
     reservations = [*audited.entry.doubts]
