@@ -69,7 +69,7 @@ CURVE = Panel(
     "times the probability under the other table, plus δ.",
 )
 
-DELTA_TEXT = "A set of releases has at most this factor times its probability for the other table, plus δ."
+DELTA_TEXT = "With one changed record, every set of releases is at most this factor as likely, plus δ."
 
 
 def audit_view(

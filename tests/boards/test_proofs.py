@@ -14,12 +14,7 @@ from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import numeral_above, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import audit_view, claim_view, outputs_view
-from dpbayes.experiments.claims import (
-    ClaimInputs,
-    Evaluation,
-    axis_parameter,
-    finding,
-)
+from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding
 from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth

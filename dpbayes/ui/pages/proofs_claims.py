@@ -59,9 +59,11 @@ WORDS = (
 @refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
-    own, seat, parameters = chosen, chosen.settings.seat, chosen.settings.parameters
-    with suppress(InputError):  # a graph that is no network has a sentence of its own
-        chosen = chosen if chosen.network.is_binary else Chosen(Settings(seat=seat, parameters=parameters))
+    is_own = False
+    with suppress(InputError):
+        is_own = chosen.network.is_binary
+    if not is_own:
+        chosen = Chosen(Settings(seat=chosen.settings.seat, parameters=chosen.settings.parameters))
     shown, bound = selected(chosen)
     claim = claim_of(shown)
     drawn = bound if bound is not None and (chosen.is_curator or exhibit_of(bound).uses.is_for_all) else None
@@ -80,8 +82,8 @@ def claims_part(chosen: Chosen) -> None:
             ]
             lines[0] += f" :gray[{claim_place(shown)}]"
             st.markdown("  \n".join(lines))
-            if chosen is not own:
-                st.caption("A claim on a network is shown for Asia, because a node of your network is not binary.")
+            if not is_own:
+                st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
         with sentence_instead():
             is_failure_seen = drawn is not None and _bound_board(chosen, drawn)
             if failures(shown) and not is_failure_seen:

@@ -65,7 +65,7 @@ ANSWERS = {
         "PosteriorSampler",
     ),
     "May the noise depend on the data?": (
-        "Only if it changes slowly; here it does not.",
+        "Only if it changes slowly with the data; here it does not.",
         "HellingerSmooth",
     ),
     "May an estimate be scored by its density?": ("No, but by the probability of a grid cell.", "MapExponential"),

@@ -87,7 +87,7 @@ def test_the_exhibits_of_theorem_1_are_the_bounds_of_the_posterior() -> None:
 
 
 def test_the_exhibits_of_tables_draws_and_the_mode_are_those_of_their_arguments() -> None:
-    """[Zhang16] Theorem 3, Corollary 3, Theorem 4(2), Corollary 4, Lemma 4: the case that is shown, taken by hand."""
+    """[Zhang16] Theorem 3, Corollary 3, Theorem 4(2), Corollary 4, Lemma 4, Algorithm 3: the case shown, by hand."""
     noise, row = fourier.printed_noise(ASIA), TrimmedRow(1.0, 1.0, 0.2, 1000)
     errors = rebuilt_tables.table_error_bound(ASIA, epsilon=0.5, t=0.3, delta=0.05)
     largest = int(np.argmax(errors.printed))
@@ -95,25 +95,18 @@ def test_the_exhibits_of_tables_draws_and_the_mode_are_those_of_their_arguments(
     mode = map.shortfall(1.0, 1.0, counts=(first, second), cells=20, sensitivity=1.0)
     negative = stealth.negative_marginal_bound(ASIA, noise=noise, t=2.0)
     moved = sampling.theorem_4_2(ASIA, prior=1.0, start=20.0)
+    density = TrimmedRow(1.0, 1.0, 1 / (1 + math.exp(2)), 6).density_sensitivity
     for name, at, printed, certified in (
         ("THEOREM_3", setting(0.5, t=0.3), errors.printed[largest], errors.certified[largest]),
         ("COROLLARY_3", setting(t=2.0), math.exp(-2), negative.certified),
         ("THEOREM_4_2", setting(start=20.0), moved.printed, moved.certified),
         ("COROLLARY_4", setting(0.5, omega=0.2), 0.5, 0.5 * row.density_sensitivity / math.sqrt(math.log(4))),
+        ("ALGORITHM_3", setting(log_ratio=2.0, size=6), math.sqrt(2), density),
         ("LEMMA_4", setting(9.0, gap=0.4), math.exp(-1.8) / mode.near(0.2), min(1, math.exp(-0.9) / mode.near(0.2))),
     ):
         bound = evaluated(name, at)
         assert float(bound.printed[0]) == pytest.approx(float(printed), rel=1e-9), name
         assert float(bound.certified[0]) == pytest.approx(float(certified), rel=1e-9), name
-
-
-def test_algorithm_3_is_shown_for_its_printed_score_a_density() -> None:
-    """[Zhang16] Algorithm 3: the density's own sensitivity, here from its definition on a fine grid."""
-    bound = evaluated("ALGORITHM_3", setting(log_ratio=2.0, size=6))
-    assert float(bound.printed[0]) == pytest.approx(math.sqrt(2.0))
-    omega = 1 / (1 + math.exp(2.0))
-    row = TrimmedRow(1.0, 1.0, omega, 6)
-    assert float(bound.certified[0]) == pytest.approx(row.density_sensitivity, rel=1e-9)
 
 
 def test_algorithm_3_more_records_than_are_gone_through_are_refused() -> None:
