@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dpbayes.base.text import near_one
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import columns_figure, rows_figure
-from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, statement
 from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import roughness
 from dpbayes.posteriors.noise_model import Reading
 
@@ -20,8 +22,8 @@ ROWS_SHOWN = 24
 """The most rows of a node that are drawn."""
 
 INTERVALS = {
-    Reading.NOISE_AWARE: "They account for the noise and for the number of records.",
-    Reading.AS_REAL: "They ignore the noise and miss the true value more often.",
+    Reading.NOISE_AWARE: "Estimates account for the noise and use all released counts, not those of the row alone.",
+    Reading.AS_REAL: "They ignore the noise, and miss the true value more often.",
 }
 """A sentence on the intervals of each reading."""
 
@@ -77,25 +79,23 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     cells = network.row_starts[rows] + network.telling_state(node)
     mean = release.outcome.probabilities[cells]
     low = high = mean
-    counts, notes = [], ["This release has no intervals."]
+    notes, counts = ["This release has no intervals."], [""] * len(rows)
     if isinstance(release.outcome, ReleasedPosterior):
-        updates = release.outcome.updates
-        sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
-        counts = [f"{own:,.0f} of {of:,.0f}" for own, of in zip(updates[cells], sums, strict=True)]
-        low, high = release.posterior.interval(LEVEL, cells=cells)
-        notes = [f"Lines: 95% intervals of the probability in the population. {INTERVALS[reading]}"]
-        if release.outcome.numbers[network.cell_offsets[node] : network.cell_offsets[node + 1]].min() < 0:
-            notes.append("Negative released counts are shown as 0.")
-    if reading is Reading.NOISE_AWARE:
-        aware = release.noise_aware_cells(cells)
-        mean, (low, high) = aware.mean, aware.interval(LEVEL)
-        notes += filter(None, [roughness(aware)])
+        law = release.answering_posterior if reading is Reading.NOISE_AWARE else release.posterior
+        mean, (low, high) = law.mean[cells], law.interval(LEVEL, cells=cells)
+        notes = [f"Lines: 95% intervals. {INTERVALS[reading]}"]
+        if isinstance(law, DirichletMixtures):
+            notes += filter(None, [roughness(law)])
+        else:
+            updates = np.maximum(release.outcome.updates, 0.0)
+            sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
+            counts = [f" ({own:,.0f} of {of:,.0f})" for own, of in zip(updates[cells], sums, strict=True)]
+            notes.append("In brackets: the released counts. Those below 0 are shown as 0.")
     if len(every) > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
-    adaptive = OF_RECORDS[0].colour
-    colour = next((kind.colour for kind in MECHANISMS if kind.label == release.mechanism), adaptive)
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    figure = rows_figure(labels, (mean, low, high), own=colour, counts=counts)
+    texts = [f"{near_one(value, 2)}{count}" for value, count in zip(mean, counts, strict=True)]
+    figure = rows_figure(labels, (mean, low, high), texts)
     return Frame(answer, {"rows": figure}, (), {"rows": " ".join(notes)})
 
 

@@ -150,12 +150,12 @@ Spans = tuple[FloatArray, FloatArray, FloatArray]
 """Mean, low and high of many rows, each (rows,)."""
 
 
-COUNTS = "<b>released counts</b>"
-"""What stands above the counts of the rows."""
+ESTIMATE = "<b>estimate</b>"
+"""What stands above the means of the rows."""
 
 
-def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE, counts: Sequence[str] = ()) -> Figure:
-    """Draw mean and 95% interval of the rows of a release, one line each, beside `counts`; long labels are wrapped."""
+def rows_figure(labels: Sequence[str], spans: Spans, texts: Sequence[str]) -> Figure:
+    """Draw mean and 95% interval of the rows of a release, one line each, beside `texts`; long labels are wrapped."""
     mean, low, high = spans
     lines, places = [wrap(label, 32) for label in labels], np.arange(len(labels), dtype=float)
     marks = {
@@ -163,7 +163,7 @@ def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE, coun
         "mode": "markers",
         "x": mean,
         "y": places,
-        "marker": {"color": own, "symbol": "circle", "size": 8},
+        "marker": {"color": PRIVATE, "symbol": "circle", "size": 8},
         "error_x": interval_bar(mean, low, high, width=3),
         "name": "this release",
         "showlegend": False,
@@ -171,14 +171,14 @@ def rows_figure(labels: Sequence[str], spans: Spans, *, own: str = PRIVATE, coun
         "hovertemplate": "%{customdata}<extra></extra>",
     }
     ticktext = ["<br>".join(map(plain, own_lines)) for own_lines in lines]
-    shared = {"automargin": True, "range": [len(labels) - 0.4, -1.4 if counts else -0.6]}
-    right = {"overlaying": "y", "side": "right", "tickvals": [-1.0, *places], "ticktext": [COUNTS, *counts]}
+    shared = {"automargin": True, "range": [len(labels) - 0.4, -1.4]}
+    right = {"overlaying": "y", "side": "right", "tickvals": [-1.0, *places], "ticktext": [ESTIMATE, *texts]}
     axis = {"x": mean, "y": places, "yaxis": "y2", "opacity": 0, "hoverinfo": "skip", "showlegend": False}
     return figure_of(
-        [marks, *([axis] if counts else [])],
+        [marks, axis],
         x=titled("probability", range=[-0.01, 1.01]),
         y={"tickvals": places, "ticktext": ticktext, **shared},
-        height=90 + 24 * (max(map(len, lines), default=1) * len(labels) + bool(counts)),
+        height=90 + 24 * (max(map(len, lines), default=1) * len(labels) + 1),
+        yaxis2={**shared, **right, "showgrid": False, "zeroline": False},
         **ROWS,
-        **({"yaxis2": {**shared, **right, "showgrid": False, "zeroline": False}} if counts else {}),
     )

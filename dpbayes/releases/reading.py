@@ -21,9 +21,6 @@ from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps
 from dpbayes.sources.bif import write_bif
 
-NAIVE, ROW_WISE, JOINT = "naive posterior", "row-wise noise-aware posterior", "joint noise-aware posterior"
-"""The names of the posteriors that answer questions."""
-
 
 def answer_under(
     law: AnsweringPosterior, prior: Dirichlets, target: str, evidence: Mapping[str, str], level: float | None
@@ -31,15 +28,6 @@ def answer_under(
     """Return the answer of a posterior to a question, with intervals of this level. Errors: those of `query`."""
     own = prior if isinstance(law, Dirichlets) else None
     return law.query(target, evidence, interval=level, prior=own)
-
-
-def posterior_name(law: Dirichlets | DirichletMixtures) -> str:
-    """Return the name of a posterior; a joint one that has not converged is the row-wise one."""
-    if isinstance(law, Dirichlets):
-        return NAIVE
-    from dpbayes.posteriors.joint.posterior import JointPosterior  # late: its import takes 60 ms
-
-    return JOINT if isinstance(law, JointPosterior) and bool(law.is_settled.all()) else ROW_WISE
 
 
 def answer_texts(answer: QueryAnswer) -> tuple[list[str], list[str]]:

@@ -15,7 +15,7 @@ def test_each_row_of_a_node_has_the_mean_of_its_reading(tmp_path, node: int) -> 
     document = read_document(released(tmp_path).document)
     cells = NETWORK.row_starts[NETWORK.node_of_row == node] + NETWORK.telling_state(node)
     readings = (
-        (Reading.NOISE_AWARE, document.tables.noise_aware().mean),
+        (Reading.NOISE_AWARE, document.tables.joint_noise_aware().mean),
         (Reading.AS_REAL, document.tables.posterior.mean),
     )
     for reading, means in readings:
@@ -23,8 +23,9 @@ def test_each_row_of_a_node_has_the_mean_of_its_reading(tmp_path, node: int) -> 
         assert not board.private
         drawn = [trace for trace in board.frame.figures["rows"].data if len(trace["x"]) == len(cells)]
         assert any(np.asarray(trace["x"]) == pytest.approx(means[cells]) for trace in drawn)
-        counts = board.frame.figures["rows"].layout["yaxis2"]["ticktext"][1:]
-        assert [int(text.split(" of ")[0]) for text in counts] == document.tables.outcome.numbers[cells].tolist()
+        texts = board.frame.figures["rows"].layout["yaxis2"]["ticktext"][1:]
+        assert [float(text.split()[0]) for text in texts] == pytest.approx(means[cells], abs=0.006)
+    assert [int(text.split("(")[1].split()[0]) for text in texts] == document.tables.outcome.updates[cells].tolist()
 
 
 def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:

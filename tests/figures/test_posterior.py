@@ -28,7 +28,7 @@ def test_the_release_is_orange_another_reading_dashed_and_the_exact_density_blue
     [
         density_figure(THETA, {"private": PRIVATE_DENSITY}, name="a").to_plotly(),
         density_figure(THETA, {"private": PRIVATE_DENSITY}, samples=np.array([0.2, 0.4]), name="a").to_plotly(),
-        rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7]))).to_plotly(),
+        rows_figure(["a"], (np.array([0.5]), np.array([0.4]), np.array([0.7])), ["0.5"]).to_plotly(),
     ],
 )
 def test_a_recipients_picture_has_nothing_exact_in_it(figure):
@@ -45,8 +45,8 @@ def test_a_density_that_is_infinite_at_an_end_does_not_flatten_the_rest():
 
 def test_rows_have_means_and_both_ends_of_their_intervals_and_whole_labels():
     mean, low, high = np.array([0.5, 0.2]), np.array([0.4, 0.1]), np.array([0.7, 0.25])
-    figure = rows_figure(["a", "age < 40, bmi=18.5 to < 25, sex=F"], (mean, low, high)).to_plotly()
-    (private,) = figure.data
+    figure = rows_figure(["a", "age < 40, bmi=18.5 to < 25, sex=F"], (mean, low, high), ["0.5", "0.2"]).to_plotly()
+    private, _ = figure.data
     assert private.x == pytest.approx(mean)
     assert private.error_x.array == pytest.approx(high - mean)
     assert private.error_x.arrayminus == pytest.approx(mean - low)

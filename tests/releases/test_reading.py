@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
@@ -17,10 +16,6 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.reading import (
-    JOINT,
-    NAIVE,
-    ROW_WISE,
-    posterior_name,
     records_csv,
     records_of,
 )
@@ -83,14 +78,6 @@ def test_records_are_of_the_mean_that_knows_of_the_noise_unless_counts_are_taken
         np.testing.assert_array_equal(records.codes, sample_dataset(NETWORK, mean, 500, stream(1)).codes)
 
 
-def test_what_has_no_joint_posterior_is_read_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert posterior_name(LINE.posterior_under(Reading.NOISE_AWARE)) == JOINT
-    assert posterior_name(LINE.posterior_under(Reading.AS_REAL)) == NAIVE
-    empty = LaplaceUpdates(prior=NETWORK, epsilon=1.0).simulate(
-        Counts(NETWORK, np.zeros(NETWORK.cell_count, dtype=int), 0), stream(1)
-    )
-    assert posterior_name(empty.posterior_under(Reading.NOISE_AWARE)) == ROW_WISE, "there are no records"
-    monkeypatch.setattr("dpbayes.posteriors.joint.posterior._SETTLED", 0.0)
-    assert posterior_name(LINE.posterior_under(Reading.NOISE_AWARE)) == ROW_WISE, "it has not settled"
+def test_what_has_no_joint_posterior_is_read_row_by_row() -> None:
     law = LINE.posterior_under(Reading.NOISE_AWARE, most=NETWORK.cell_count - 1)
     assert type(law) is DirichletMixtures, "the network is too large"

@@ -23,10 +23,8 @@ from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
 from dpbayes.releases.reading import (
-    JOINT,
     answer_texts,
     answer_under,
-    posterior_name,
     prior_warning,
     records_csv,
     records_of,
@@ -151,6 +149,9 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
     """Let the person choose how to read a release that states its noise; the files follow this choice, too."""
     if not release.tells_noise:
         return Reading.AS_REAL
+    if release.outcome.probabilities.size > MOST_CELLS:
+        st.caption(f"Answers and files are naive, because the network has more than {MOST_CELLS:,} probabilities.")
+        return Reading.AS_REAL
     reading: Reading = st.segmented_control(
         "Reader",
         list(Reading),
@@ -206,30 +207,20 @@ def _answer(
     states = {"state": network.states[network.index(target)]}
     if not isinstance(outcome, ReleasedPosterior):
         return pd.DataFrame({**states, "probability": query(network, outcome.probabilities, target, evidence)}), []
-    law = document.tables.posterior_under(_of_files(network, reading))
+    law = document.tables.answering_posterior if reading is Reading.NOISE_AWARE else outcome.posterior
     answer = answer_under(law, outcome.prior, target, evidence, LEVEL)
     means, intervals = answer_texts(answer)
     columns = {**states, "probability": means} | ({f"{LEVEL:.0%} interval": intervals} if intervals else {})
-    joint = "The table uses all released numbers. The chart can differ, because each row uses its own numbers only."
     assumes = answer.assumes and f"{answer.assumes} So it has no interval."
-    notes = [joint * (posterior_name(law) == JOINT), assumes, prior_warning(answer)]
-    return pd.DataFrame(columns), [note for note in notes if note]
+    return pd.DataFrame(columns), [note for note in (assumes, prior_warning(answer)) if note]
 
 
 # Files
 
 
-def _of_files(network: Network, reading: Reading) -> Reading:
-    """Return the reading of files and answers: naive for a network that is too large for the noise-aware posterior."""
-    return Reading.AS_REAL if network.cell_count > MOST_CELLS else reading
-
-
-def _files(document: Document, requested: Reading, data: bytes, *, key: str) -> None:
+def _files(document: Document, reading: Reading, data: bytes, *, key: str) -> None:
     """Offer the files of the release, which are computed from the released numbers only."""
-    network, n = document.network, min(document.request.n, MOST_RECORDS)
-    reading = _of_files(network, requested)
-    if reading is not requested:
-        st.caption(f"Answers and files are naive, because the network has more than {MOST_CELLS:,} probabilities.")
+    n = min(document.request.n, MOST_RECORDS)
 
     def offer(label: str, file: str, content: Any, mime: str) -> None:
         kind = "primary" if (key, file) == (NEWEST, "release.json") else "secondary"
