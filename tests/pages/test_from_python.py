@@ -61,7 +61,7 @@ def in_data(at: AppTest, values: list[Any]) -> None:
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
     computed = frame_of(boards(at)[0])["figures"]["verdict"]["data"][-1]["hovertemplate"]
-    assert re.search(rf"(: |and |most ){re.escape(numeral(needed, 4))}( at|<)", computed)
+    assert re.search(rf"(ε = |and |most ){re.escape(numeral(needed, 4))}[,) ]", computed)
 
 
 def in_lab(at: AppTest, values: list[Any]) -> None:

@@ -79,9 +79,9 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     frame = frame_of(boards(at)[0])
     assert "bound" in frame["figures"]
     cells = network_of(graph_of(graph)).cell_count
-    note = next(note for note in frame["notes"] if "Nothing is simulated" in note)
-    assert f"400 releases of {cells:,} numbers each are too many" in note
-    assert "simulated" not in frame["captions"]["bound"]
+    note = frame["captions"]["bound"]
+    assert f"Nothing is simulated: 400 releases of {cells:,} numbers each are too many" in note
+    assert "Simulated" not in note
 
 
 def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,12 +91,15 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/proofs.py", source=star(5), **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
-            shown.append(frame_of(boards(at)[0])["captions"]["bound"])
+            curves = frame_of(boards(at)[0])["figures"]["bound"]["data"]
+            shown.append({curve["name"]: curve["y"] for curve in curves if curve["mode"] == "lines"})
+            assert any("simulated" in curve["name"] for curve in curves) == bool(most)
             monkeypatch.undo()
-        simulated, exact = ([*caption.rpartition(" (")[0].split(", ")] for caption in shown)
-        assert len(simulated) == len(exact) + 1
-        assert set(exact) <= set(simulated)
-        assert any(part.startswith("exact mean ") for part in exact)
+        simulated, exact = shown
+        assert "exact mean" in exact
+        assert simulated.keys() == exact.keys()
+        for name, values in exact.items():
+            np.testing.assert_array_equal(simulated[name], values)
 
 
 # Audit
