@@ -25,7 +25,7 @@ RARE = 0.01
 """The probability with which a belief exceeds the usual limit in pictures."""
 
 LINKED = (
-    "These limits hold for an attacker who knows all other records, and for a record independent of the others. "
+    "Limits of beliefs hold for an attacker who knows all other records, and for a record independent of the others. "
     "For linked records, such as those of one household, multiply ε by their number. The ε of several releases add up."
 )
 """The conditions of the sentences."""

@@ -122,21 +122,15 @@ class Pictures:
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
         value = _log_at(chosen.epsilons, mean, epsilon)
         most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
-        figure = divergence_figure(spread, others, epsilon=epsilon, value=value)
         as_real = _log_at(self.curves.epsilons, self.curves.divergence_spread[0], epsilon)
-        moved = value if self.curves.of_posteriors else value * self.inputs.counts.n
-        return figure, self._divergence_text(value, moved, as_real, most), value
-
-    def _divergence_text(self, value: float, moved: float, naive: float, most: float | None) -> str:
-        """Compare a divergence with half a nat per free probability, which other records of the same source cause."""
         network, n = self.inputs.counts.network, self.inputs.counts.n
-        is_near = moved < (network.cell_count - network.row_count) / 2
+        # other records of the same source cause half a nat for each free probability
+        others_cause = (network.cell_count - network.row_count) / 2 / (1 if self.curves.of_posteriors else n)
+        figure = divergence_figure(spread, others, epsilon=epsilon, value=value, near=others_cause)
         proved = "no proved bound" if most is None else f"proved below {numeral(most, 2)} in 95%"
-        return (
-            f"{'Near' if is_near else 'Far'}: noise changes the {network.cell_count:,} probabilities "
-            f"{'less' if is_near else 'more'} than {n:,} other records would. {numeral(value, 2)} nats; a naive reader "
-            f"{numeral(naive, 2)}, {proved}."
-        )
+        text = f"{numeral(value, 2)} nats for all {network.cell_count:,} probabilities together; {n:,} other records "
+        text += f"would cause about {numeral(others_cause, 2)}; a naive reader {numeral(as_real, 2)}, {proved}."
+        return figure, text, value
 
     # The signs
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.answers import Span, density_of, points_of, span_of
+from dpbayes.experiments.answers import ROUGH, WHOLE, Span, density_of, means_of, points_of, span_of
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.mechanisms import Mechanism, Outcome, Release
+from dpbayes.mechanisms import LaplaceUpdates, Mechanism, Outcome, Release
 from dpbayes.model.dataset import Counts, Dataset
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -73,8 +73,11 @@ class CuratorInputs:
 
     @cached_property
     def span(self) -> Span:
-        """The part of the axis that is shown."""
-        return span_of(self.release_at, self.question)
+        """The part of the axis that is shown: that of Laplace for each mechanism whose answers it contains."""
+        laplace_at = partial(LaplaceUpdates, prior=self.mechanism_at(1.0).prior)
+        low, high = span_of(lambda e: shown_release(laplace_at(epsilon=e), self.counts, self.seed), self.question)
+        own = means_of(self.release_at(ROUGH), self.question, is_noise_aware=self.is_noise_aware)[0]
+        return (low, high) if low <= own <= high else WHOLE
 
     @cached_property
     def exact_density(self) -> FloatArray:

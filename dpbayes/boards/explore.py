@@ -1,4 +1,4 @@
-"""Explore: what the public learns of one answer, how far releases are from the truth, and what they are good for.
+"""Explore: what the public learns of one answer, how far releases are from the table, and what they are good for.
 
 A curator's board is computed from the table. A recipient's board is computed from releases and public facts alone.
 """
@@ -15,6 +15,7 @@ from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import factor_text, near_one, numeral
+from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
@@ -80,11 +81,11 @@ POSTERIOR = Panel(
     help="The blue curve is the posterior of the answer, computed from the table itself: its width is what the records "
     "leave open. The other curve is what the public would learn from the counts of one release, whose answer is the "
     "filled dot. The noise is of real numbers, as in the papers. A release adds whole numbers of the same scale, which "
-    "changes little unless the scale is below 1.",
+    f"changes little unless the scale is below 1. {LINKED}",
 )
 DIVERGENCE = Panel(
     "divergence",
-    "How far from the truth?",
+    "How far from the table?",
     "KL divergence of the released posterior against epsilon.",
     help="The KL divergence of the released distribution of all probabilities from that of the table. 0 means equal. "
     "The grey lines are for a naive reader, who takes noisy counts as true ones: 95% of releases are proved below the "
@@ -109,12 +110,10 @@ SIMULATED = "The curator makes a real release on the Release page, and this page
 
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
-FROM_PRIOR = "Only the prior answers: the assumption from before any record was seen."
+LIKELY, WEAK = 0.5, " This ε protects weakly."
+"""A belief above which the protection is called weak."""
 
-FEW_RECORDS = " The noise pulls answers from few records towards the prior."
-NO_ARROW = " An arrow that the answer needs was not chosen, or the noise pulls the answer towards the prior."
-EDGE = 0.1
-"""Why the table's own answer is beyond nearly all answers, and the part of their range at its ends that is so."""
+FROM_PRIOR = "Only the prior answers: the assumption from before any record was seen."
 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
@@ -154,7 +153,7 @@ def explore_release(inputs: RecipientInputs) -> View:
         board.
     """
     title = "What the public learns" if inputs.real else "An example: what the public learns from a simulated release"
-    panel = replace(POSTERIOR, title=title, action="", alt="The density of the answer in this release.", help="")
+    panel = replace(POSTERIOR, title=title, action="", alt="The density of the answer in this release.", help=LINKED)
     start, slider = ("", None) if inputs.real else ("1", SLIDER)
     board = Board("explore", _title(inputs), (panel,), {}, start, slider)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
@@ -188,13 +187,18 @@ def _name(inputs: CuratorInputs | RecipientInputs) -> str:
     return inputs.question.named(inputs.meanings)
 
 
+def belief_text(guarantee: Guarantee) -> str:
+    """Return the limit of a belief about one person, and whether it is weak."""
+    return f"{belief_sentence(guarantee)}{WEAK if ceiling(SUSPICION, guarantee) > LIKELY else ''}"
+
+
 def _promise(guarantee: Guarantee) -> tuple[str, ...]:
-    """Return what a guarantee says of one person's record, and of a belief about one person."""
-    belief = belief_sentence(guarantee)
+    """Return what a guarantee says of a belief about one person, and of one person's record."""
+    belief = belief_text(guarantee)
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
     factor = factor_text(guarantee.epsilon)
-    return belief, f"One person’s record changes the probability of any result at most {factor}-fold."
+    return belief, f"Any result is at most {factor} times as likely as it would be without one person’s record."
 
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
@@ -224,13 +228,14 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     read = answers_of_both(
         first, others, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn - 1, span=inputs.span
     )
-    low, high = (float(end) for end in np.quantile(read.means, ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
+    level = LEVEL if len(read.means) >= SHOWN else 1.0  # the whole range of a few releases
+    low, high = (float(end) for end in np.quantile(read.means, ((1 - level) / 2, (1 + level) / 2)))
     picture = _picture(inputs, read, (low, high))
     figures, captions, numbers = beside(epsilon)
     numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
     promise = mechanism.certified
     numbers |= {"factor": float(np.exp(promise.epsilon)), "belief": 100 * ceiling(SUSPICION, promise)}
-    headline, caption = _said(inputs, picture, len(read.means), numbers)
+    headline, caption = _said(inputs, picture, read.means, numbers)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
     def frame(this: int) -> Frame:
@@ -241,7 +246,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
             _promise(promise),
-            {"posterior": f"{counts}This release answers {probability_text(answer, decimals)}. {caption}", **captions},
+            {"posterior": f"{counts} {probability_text(answer, decimals)}. {caption}", **captions},
             numbers | {"released": answer},
         )
 
@@ -255,21 +260,17 @@ def _person(inputs: CuratorInputs, attack: str, epsilon: float) -> Shown:
 
 
 def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
-    """Return the noisy counts of the records in question beside the true ones; "" where no such count is released."""
+    """Return one noisy count of the question beside the true one; "" where no such count is released."""
     question, outcome = inputs.question, release.outcome
     if question.cell is None or not isinstance(outcome, ReleasedPosterior):
-        return ""
-    rows, noisy, true = question.network.row_of_cell, outcome.updates[0], inputs.counts.values
-    own = np.arange(len(rows)) == question.cell
-    rest = (rows == rows[question.cell]) & ~own
+        return "This release answers"
+    noisy, n = outcome.numbers[0, question.cell], inputs.counts.n
+    beyond = " or less" if noisy == 0 else " or more" if noisy == n else ""  # counts are cut off at 0 and n
     pairs = (question.target, question.state), *question.evidence.items()
-    event, *given = (statement(inputs.meanings.get(name, name), state) for name, state in pairs)
-    have, have_not = (
-        f"{round(noisy[cells].sum()):,} {word} (table: {true[cells].sum():,})"
-        for cells, word in ((own, f"with {event}"), (rest, "without"))
-    )
-    among = f"among {' and '.join(given)}, " * bool(given)
-    return f"A release is only noisy counts: {among}{have} and {have_not}. "
+    event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
+    count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
+    reader = "and the known noise, a reader" if inputs.is_noise_aware and release.tells_noise else "a naive reader"
+    return f"A release is only noisy counts: {count}. From all counts {reader} concludes"
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
@@ -291,24 +292,27 @@ def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) ->
 
 
 def _said(
-    inputs: CuratorInputs, picture: AnswerPicture, releases: int, numbers: Mapping[str, float]
+    inputs: CuratorInputs, picture: AnswerPicture, means: FloatArray, numbers: Mapping[str, float]
 ) -> tuple[str, str]:
-    """Return the headline of an answer in this many releases, and the caption of its picture."""
+    """Return the headline of the answers of releases, and the caption of their picture."""
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
     answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
+    prior, middle = float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)), float(means.mean())
     if picture.is_prior:
-        same = probability_text(float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)))
+        same = probability_text(prior)
         said = f"this release says hardly anything about the table; it answers about {same}, as the prior does."
         return said, FROM_PRIOR
     caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
-    share = f"{releases} possible" if picture.interval is None else "95 of 100"
-    edge = EDGE * (numbers["high"] - low)
-    is_pulled = exact < low + edge or exact > high - edge
-    reason = (FEW_RECORDS if releases >= SHOWN else NO_ARROW) if is_pulled else ""
-    return f"the table’s answer of {answer} comes out {ends} in {share} releases.", f"{caption}{reason}"
+    share = f"{len(means)} possible" if picture.interval is None else "95 of 100"
+    is_between = min(prior, exact) < middle < max(prior, exact)
+    least = max(0.0 if side else (high - low) / 3, 3 * float(means.std()) / math.sqrt(len(means)), 0.5 * 10**-decimals)
+    if is_between and abs(middle - exact) > least:
+        mean, of_prior = probability_text(middle, decimals), probability_text(prior, decimals)
+        caption += f" On average, they answer {mean}, between the table’s answer and the prior’s {of_prior}."
+    return f"the table’s answer of {answer} comes out {ends} in {share} releases.", caption
 
 
 def _releases(inputs: CuratorInputs, mechanism: Mechanism[Outcome]) -> tuple[Release[Outcome], Release[Outcome]]:

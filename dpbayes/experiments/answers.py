@@ -23,11 +23,8 @@ Span = tuple[float, float]
 
 WHOLE: Span = (0.0, 1.0)
 
-WIDEST, ROUGH, FINE = 0.7, (0.1, 0.2, 0.3), 10.0
+WIDEST, ROUGH, FINE = 0.7, 0.1, 10.0
 """The widest part of the axis that is enlarged, and the epsilons of the releases that decide it."""
-
-LEAST_MOVED, MOVED = 0.2, 1.5
-"""Half of the least width of a release without intervals, and how many times an answer's change it is."""
 
 HALVES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4)
 """Halves of the widths that are shown, few so that similar mechanisms have the same."""
@@ -72,7 +69,7 @@ def points_of(span: Span) -> FloatArray:
 
 
 def span_of(release_at: Callable[[float], Release[Outcome]], question: Question) -> Span:
-    """Return the part of the axis that shows the answers of most releases from epsilon 0.1, 0.2 or 0.3 on, if small.
+    """Return the part of the axis that shows releases from epsilon 0.1 on; the whole one unless this is small.
 
     Around the answer of a release with little noise, it contains the credible interval of one with much noise. It
     follows from these releases alone, read with their noise in mind, and is the same at every epsilon.
@@ -82,17 +79,15 @@ def span_of(release_at: Callable[[float], Release[Outcome]], question: Question)
         question: The question.
     """
     middle = float(answers_of(release_at(FINE), question, is_noise_aware=True).means[0])
-    for epsilon in ROUGH:
-        read = answers_of(release_at(epsilon), question, is_noise_aware=True)
-        moved = max(LEAST_MOVED, MOVED * abs(float(read.means[0]) - middle))
-        wide = max(middle - read.interval[0], read.interval[1] - middle) if read.interval else moved
-        half = next((half for half in HALVES if half >= wide), 1.0)
-        low, high = max(0.0, middle - half), min(1.0, middle + half)
-        if high - low <= WIDEST:
-            places = 1 - math.floor(math.log10(high - low))
-            step = 5 * 10.0**-places
-            return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)
-    return WHOLE
+    interval = answers_of(release_at(ROUGH), question, is_noise_aware=True).interval or WHOLE
+    wide = max(middle - interval[0], interval[1] - middle)
+    half = next((half for half in HALVES if half >= wide), 1.0)
+    low, high = max(0.0, middle - half), min(1.0, middle + half)
+    if high - low > WIDEST:
+        return WHOLE
+    places = 1 - math.floor(math.log10(high - low))
+    step = 5 * 10.0**-places
+    return round(math.floor(low / step) * step, places), round(math.ceil(high / step) * step, places)
 
 
 def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool, span: Span = WHOLE) -> Answers:

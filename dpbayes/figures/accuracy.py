@@ -81,7 +81,7 @@ def _range(curves: Sequence[Curve]) -> list[float]:
     bands = [BAND * np.where(np.isfinite(curve.error), curve.error, 0.0) for curve in curves]
     low = min(float((curve.y - band).min()) for curve, band in zip(curves, bands, strict=True))
     high = max(float((curve.y + band).max()) for curve, band in zip(curves, bands, strict=True))
-    return [low - 0.02, high + 0.04]  # room for a value above the highest curve
+    return [low - 0.02, min(high + 0.04, 1.01)]  # room for a value above the highest curve
 
 
 def at_epsilon(curve: Curve, epsilon: float) -> float:

@@ -34,8 +34,8 @@ HEIGHT = 256
 LEAST, MOST, ABOVE = -3, 6, 5
 """The powers of ten on an axis of divergences, the same for all mechanisms, and how far a bound may be above these."""
 
-NEARLY_EQUAL = "below 1 nat: nearly the same"
-"""The text of the region in which the released distribution is near that of the table."""
+NEARLY_EQUAL = "less than other records would cause"
+"""The text of the region below the divergence that other records would cause."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
@@ -55,7 +55,7 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float) -> Figure:
+def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float, near: float) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
@@ -63,6 +63,7 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
         others: Other readers, and bounds; those of a paper and those that are proved differ by their looks.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
+        near: The divergence that other records would cause.
 
     Returns:
         The figure, whose axes do not depend on the chosen epsilon.
@@ -74,10 +75,10 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     mark = value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom right")
     y, x = _divergences("KL divergence", _top(spread, others)), small_epsilon_axis(spread.x)
     ends = 10.0 ** np.array(x["range"])
-    near = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.ones(2), faded(GREEN, 0.15))
+    region = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.full(2, near), faded(GREEN, 0.15))
     text = {"xref": "paper", "x": 0.01, "y": LEAST + 0.7, "xanchor": "left", "text": NEARLY_EQUAL, "showarrow": False}
     shapes = [chosen_epsilon(spread.x, epsilon)]
-    return figure_of([near, band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
+    return figure_of([region, band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
 
 
 def _divergences(title: str, top: float) -> Axis:

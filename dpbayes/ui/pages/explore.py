@@ -7,13 +7,12 @@ from typing import Literal
 
 import streamlit as st
 
-from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral, shortest, typed
 from dpbayes.base.validation import InputError, finite_number
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
-from dpbayes.boards.explore import RecipientInputs, explore_release, explore_table
+from dpbayes.boards.explore import RecipientInputs, belief_text, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable, has_columns
 from dpbayes.experiments.releases import at_any_epsilon
@@ -186,9 +185,6 @@ def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
 UNKNOWN, MIDDLE = " (no guess is typed)", 0.5
 """What stands for an answer of which nothing is known in public, and the answer then."""
 
-LIKELY, WEAK = 0.5, " :red[**This ε protects weakly.**]"
-"""A belief above which the protection is called weak."""
-
 
 def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -> None:
     """Show the board of the least epsilon for each tolerance, and lead to a release with that epsilon.
@@ -204,7 +200,6 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     share(view, value)
     if least is None:
         return
-    promise = inputs.mechanism_at(least).certified
     with place:
         if chosen.is_curator:
             is_doubtful = UNKNOWN in about or (inputs.tables.is_private and not chosen.has_public_records)
@@ -212,7 +207,7 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
             if st.button(f"Make a release at ε = {shortest(least)}", type=kind, key="epsilon.use", width="stretch"):
                 set_parameter("epsilon", least)
                 st.switch_page("pages/release.py")
-        st.caption(f"{belief_sentence(promise)}{WEAK if ceiling(SUSPICION, promise) > LIKELY else ''}")
+        st.caption(belief_text(inputs.mechanism_at(least).certified))
 
 
 def tolerance_inputs(chosen: Chosen, tables: Tables | None = None) -> ToleranceInputs:

@@ -27,8 +27,8 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little: one record makes any release at most 2.72 times as likely at ε = 1, and 1.11 "
-    "times at ε = 0.1. The larger ε is, the more can be learned, also about one person."
+    "**Epsilon (ε)** says how little: at ε = 1, any release is at most 2.72 times as likely as without one "
+    "person’s record; at ε = 0.1, at most 1.11 times. The larger ε is, the more can be learned, also about one person."
 )
 ATTACK = (
     "Someone who knows all other records believes with 10% that one patient has bronchitis: the bottom row. A release "
