@@ -34,8 +34,8 @@ _BLOCK = 1 << 14
 
 _FEW, _MARGIN_OF_PARENTS, _MARGIN_OF_TARGET = 25, 1.0, -3.0
 """The score of "nothing" among k candidates is scale * (ln k + c): the largest noise of k scores is about scale * ln k.
-In the forest, c is 1 for so few columns and falls with more. Under a pure epsilon it is 0. A target gets a table in
-vain rather than none."""
+In the forest, c is 0: without dependence, "nothing" is as probable as a pair. A target gets a table in vain rather than
+none. Under a rho, the forest is omitted by c = 1 for so few columns, and less for more."""
 
 HOPELESS, _MANY = 1.0, 80
 """A stage is omitted if the score of "nothing" exceeds this multiple of the score of two binary columns that determine
@@ -137,7 +137,7 @@ def chosen_forest(allowed: BoolArray, choose: Choose, *, n: int, cost: Amount) -
             return
         own = tree[places[np.argmin(np.bincount(tree)[tree[places]])]]
         first, second = np.nonzero(others & (tree == own)[:, None])
-        pair = choose(Candidates(first, second, _score_of_nothing(len(first), cost, margin), cost))
+        pair = choose(Candidates(first, second, _score_of_nothing(len(first), cost), cost))
         yield PairChoice("forest", pair, cost)
         if pair is None:
             nothings += 1
@@ -154,7 +154,7 @@ def _hopeful(first: IntArray, second: IntArray, cost: Amount, margin: float, n: 
     return Candidates(first, second, least, cost)
 
 
-def _score_of_nothing(candidates: int, cost: Amount, margin: float) -> int:
+def _score_of_nothing(candidates: int, cost: Amount, margin: float = 0.0) -> int:
     return round(float(choice_scale(SENSITIVITY, cost)) * (math.log(candidates) + margin))
 
 
