@@ -63,7 +63,7 @@ WORST = Panel(
 )
 CURVE = Panel(
     "curve",
-    "Would a smaller factor hold, apart from rare cases?",
+    "Which factor holds, apart from rare cases?",
     "The privacy curve: delta against epsilon.",
     help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
     "times the probability under the other table, plus δ.",
@@ -123,9 +123,8 @@ def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
 def _in_plain_words(audited: Audited, report: AuditReport) -> str:
     """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
     claim = _limit_of(audited, report)
-    said, epsilon = "the proved" if claim is report.certified else "the stated", claim.epsilon
-    if not claim.is_private:
-        said, epsilon = "the chosen", audited.promised.epsilon
+    said = "the proved" if claim is not report.claimed else "the stated" if claim.is_private else "the chosen"
+    epsilon = claim.epsilon if claim.is_private else audited.promised.epsilon
     least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, epsilon))
     if report.needed_at_least > epsilon * (1 + SLACK):
         return f"One changed record can make a release {least} times as likely; {said} ε allows {allowed} times."
@@ -154,25 +153,20 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     equals = "= " if loss[0].isdigit() else ""
     is_range = most - least > 1e-6 * max(1.0, most)
     times = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
-    rows.append(LossBar("Computed", least, most, f"{times} times</b> (ε {equals}{loss}{delta})<b>"))
+    rows.append(LossBar("Computed", least, most, f"{times} times", f"(ε {equals}{loss}{delta})"))
     limit = _limit_of(audited, report)
     return verdict_figure(rows, limit=limit.epsilon if limit.is_private else audited.promised.epsilon)
 
 
 def _bar(name: str, claim: Guarantee) -> LossBar:
     """Return the bar of a guarantee: its factor, and its numbers in brackets."""
-    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times</b> ({claim})<b>")
-
-
-def _is_repaired(audited: Audited, report: AuditReport) -> bool:
-    """Whether the mechanism keeps the proved guarantee, which the stated formula does not give."""
-    is_set = report.certified.epsilon == getattr(audited.mechanism, "epsilon", math.inf)
-    return is_set and report.verdict is AuditVerdict.CLAIM_REFUTED
+    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times", f"({claim})")
 
 
 def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
-    """Return the stated guarantee, or the proved one that a repaired mechanism keeps."""
-    return report.certified if _is_repaired(audited, report) else report.claimed
+    """Return the stated guarantee, or the proved one that a repaired mechanism keeps in place of the stated formula."""
+    proved, claim, epsilon = report.certified, report.claimed, getattr(audited.mechanism, "epsilon", math.inf)
+    return proved if proved.epsilon == epsilon != claim.epsilon and claim.is_private else claim
 
 
 def _curve(audited: Audited, report: AuditReport) -> Figure:
@@ -199,10 +193,11 @@ def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws |
     if picture.is_logarithmic:
         least, most = positive_range(picture.first, picture.second)
         y = powers_axis(picture.y, np.log10(least), np.log10(most) + 0.2)
-    caption = f"Two tables that differ in one record. {picture.caption}"
+    tables = f": {worst.first} and {worst.second}" if len(worst.first) < 20 else ""
+    caption = f"Two tables that differ in one record{tables}. {picture.caption}".strip()
     if picture.part:
         times, total = report.exact / picture.part, factor_text(report.exact)
-        caption += f"For one released value, they differ at most {factor_text(picture.part)}-fold."
+        caption += f" For one released value, they differ at most {factor_text(picture.part)}-fold."
         caption += f" {times:,.0f} values change: in all, {total}-fold." if abs(times - round(times)) < 1e-6 else ""
     return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), caption
 
@@ -234,12 +229,12 @@ def audit_verdict(audited: Audited, report: AuditReport) -> str:
         One sentence.
     """
     name, claim, proved = f"{audited.name[0].upper()}{audited.name[1:]}", report.claimed, report.certified
+    if _limit_of(audited, report) is not claim:
+        return f"{name}, repaired: the proved {proved} holds; the paper’s formula gives {claim}."
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
             epsilon = numeral(audited.promised.epsilon, 6)
             return f"{name}: no guarantee is stated. At ε = {epsilon} the privacy loss is {loss_text(report)}."
-        case AuditVerdict.CLAIM_REFUTED if _is_repaired(audited, report):
-            return f"{name}, repaired: the proved {proved} holds; the paper’s formula gives too little, {claim}."
         case AuditVerdict.CLAIM_REFUTED:
             return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}."
         case AuditVerdict.PROVED_AND_TIGHT:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
-from dpbayes.base.text import numeral, power_of_ten
+from dpbayes.base.text import factor_text, numeral, power_of_ten
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
@@ -41,15 +41,19 @@ SMALL_GAP = 0.02
 
 # The verdict
 
+LEAST_LOSS = math.log(20)
+"""The axis of factors ends above this loss, so that a bar grows with ε where ε is usual."""
+
 
 @dataclass(frozen=True)
 class LossBar:
-    """A privacy loss of the verdict: its name, its least and largest value, and both in words."""
+    """A privacy loss of the verdict: its name, its least and largest value, both in words, and a note in brackets."""
 
     name: str
     low: float
     high: float
     text: str
+    note: str = ""
 
 
 def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") -> Figure:
@@ -59,7 +63,7 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") ->
     largest possible value, a bar is pale. Without a title, the axis has the factors of losses.
     """
     largest = max((row.high for row in rows if math.isfinite(row.high)), default=0.0) or 1.0
-    end, bound = 1.1 * largest, limit * (1 + 1e-9)
+    end, bound = 1.1 * (largest if title else max(largest, LEAST_LOSS)), limit * (1 + 1e-9)
     traces, names, lines = list[Trace](), list[Axis](), list[Axis]()
     for place, row in enumerate(rows):
         low, high = min(row.low, end), min(row.high, end)
@@ -70,13 +74,16 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") ->
         for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        names.append(_left(place - 0.36, f"{row.name}: <b>{row.text}</b>"))
+        names.append(_left(place - 0.36, f"{row.name}: <b>{row.text}</b> {row.note}".rstrip()))
         ends = {"x0": limit, "x1": limit, "y0": place - 0.2, "y1": place + 0.2}
         lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
+    if not title:
+        allowed = {"x": limit, "y": len(rows) - 0.69, "text": f"allowed: {factor_text(limit)}"}
+        names.append(allowed | {"showarrow": False, "font": {"size": 13}})
     return figure_of(
         traces,
         x=titled(title, range=[0, end]) if title else factor_axis(end),
-        y={"range": [len(rows) - 0.7, -0.65], "visible": False, "fixedrange": True},
+        y={"range": [len(rows) - 0.6, -0.65], "visible": False, "fixedrange": True},
         height=80 + 130 * len(rows),
         meta=ROWS["meta"],
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
@@ -109,7 +116,7 @@ def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Tr
         "width": [0.22],
         "marker": {"color": colour},
         "name": row.name,
-        "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
+        "hovertemplate": f"{row.name}: {row.text} {row.note}<extra></extra>",
         "showlegend": False,
     }
 

@@ -54,12 +54,10 @@ def bound_figure(
 ) -> Figure:
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by their texts."""
     drawn = np.isfinite(curves.certified) | np.isfinite(curves.exact) | np.isfinite(curves.value)
-    wrong, floor = curves.printed[curves.violated], 0.0
-    is_share = (
-        y_title.startswith("probability") and 0.1 < min(wrong, default=0) < 1
-    )  # decades would hide the difference
-    if is_share and min(wrong) > 0.8 and chosen[0] <= curves.x[curves.violated][-1]:
-        floor = 1 - 1.6 * (1 - min(wrong))  # enlarged to where the bound is exceeded
+    least, floor = min(curves.printed[curves.violated], default=0), 0.0
+    is_share = y_title.startswith("probability") and 0.1 < least < 1  # decades would hide the difference
+    if is_share and least > 0.8 and chosen[0] <= curves.x[curves.violated][-1]:
+        floor = 1 - 1.6 * (1 - least)  # enlarged to where the bound is exceeded
         drawn &= curves.printed >= floor
     curves = _between_ends(curves, drawn)
     x = curves.x
@@ -133,28 +131,27 @@ def _dots(curves: BoundCurves) -> Trace:
 
 
 def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trace:
-    """Mark the chosen setting with its values as texts, at the end of the axis if it is beyond, which its name states.
+    """Mark the chosen setting, if it is on the axis, with its values as texts.
 
     The least text is below its point and the largest above, on the side where the curves leave room.
     """
     x = curves.x
-    place = float(np.clip(at, x[0], x[-1]))
-    beyond = "" if place == at else " (beyond this axis)"
-    shown = sorted((value, text) for text, value in values.items() if np.isfinite(value) and value > 0)
+    is_on_axis = x[0] <= at <= x[-1]
+    shown = sorted((value, text) for text, value in values.items() if is_on_axis and np.isfinite(value) and value > 0)
     drawn = curves.printed[_drawn(curves.printed)]
     above, below = ("left", "right") if drawn.size and drawn[-1] > drawn[0] else ("right", "left")
     sides = [f"bottom {below}", *[f"middle {below}"] * (len(shown) - 2), f"top {above}"][-len(shown) :]
     return {
         "type": "scatter",
         "mode": "markers+text",
-        "x": [place] * len(shown),
+        "x": [at] * len(shown),
         "y": [value for value, _ in shown],
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
         "text": [text for _, text in shown],
         "textposition": sides,
         "textfont": {"size": 14},
-        "name": f"value of the slider{beyond}",
-        "showlegend": bool(beyond),
+        "name": "value of the slider",
+        "showlegend": False,
         "hoverinfo": "skip",
     }
 

@@ -40,7 +40,7 @@ ANSWERS_TEXT = ("that the number of answers needed is at most {}", "answers that
 
 EXAMPLE_1 = Claim(
     Reference("Dimitrakakis14", "Example 1"),
-    "The answers to conditional expectation queries",
+    "Expectation queries are answered by values of the table",
     r"\Psi = \mathcal Y",
     Verdict.AMENDED,
     "An expectation lies in the convex hull of the values: for Y = {0, 1} it can be any number between 0 and 1.",
@@ -225,7 +225,7 @@ def _theorem_3_tail_text(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 
 LEMMA_8 = Claim(
     Reference("Dimitrakakis14", "Lemma 8"),
-    "How well the table can be guessed (Le Cam)",
+    "A guess of the table has a least error (Le Cam)",
     r"\sup_x E[\rho(\psi, x)] \ge \delta \sup \|\xi_1 \wedge \xi_2\|, \quad \rho(S_1, S_2) \ge 2\delta",
     Verdict.HOLDS,
     "The lemma covers one sample. For N samples, the overlap of the product distributions must be used.",

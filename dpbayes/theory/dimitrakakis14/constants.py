@@ -73,7 +73,7 @@ def _lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 DISPLAY = Claim(
     Reference("Dimitrakakis14", "Section 5, exponential families"),
-    "When an exponential family has the Lipschitz constant L",
+    "An exponential family has the Lipschitz constant L",
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
     "The natural parameter may be negative: the condition needs |η|.",

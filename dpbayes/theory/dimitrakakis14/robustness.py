@@ -241,7 +241,7 @@ def _theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
 
 KAPPA_CLAIM = Claim(
     Reference("Dimitrakakis14", "Appendix A, kappa"),
-    "The constant κ of the proof",
+    "The proof needs a constant κ of 4.91",
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
     "The minimum is computed correctly, at ω = 1.2564312. For the integral in the proof, the constant 2 suffices.",

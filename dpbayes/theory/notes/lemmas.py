@@ -29,7 +29,7 @@ MOST_EXPONENT = 700.0
 
 SLIDING = Claim(
     Reference("Notes", "Lemma 2.1"),
-    "Sliding",
+    "A shift of the score changes weights little (sliding)",
     r"\Pr[u = s] \le e^{\epsilon/2} \Pr[u = s + \Delta] + \delta/2",
     Verdict.FALSE,
     "With finitely many candidates, there may be no candidate with the shifted score. The lemma holds for the "
@@ -81,7 +81,7 @@ def _sliding_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 DILATION = Claim(
     Reference("Notes", "Lemma 2.2"),
-    "Dilation",
+    "A scaling of the score changes weights little (dilation)",
     r"\Pr[u = z] \le e^{\epsilon/2} \Pr[u = e^\lambda z] + \delta/2",
     Verdict.FALSE,
     "There may be no candidate with the dilated score, and the lemma confuses the good event with its complement. The "

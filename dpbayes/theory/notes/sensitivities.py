@@ -73,7 +73,7 @@ MOST_ENUMERATED = 6_000
 
 PRIOR = Claim(
     Reference("Notes", "Section 1"),
-    "The density of the Dirichlet prior",
+    "The Dirichlet prior has the stated density",
     r"\prod_i \xi_i^{\alpha_i} / B(\alpha)",
     Verdict.AMENDED,
     "The exponents must be αᵢ - 1, and the throws of the die are categorical. The update of the posterior is correct.",
@@ -117,7 +117,7 @@ def _candidate_count_text(subject: Subject, at: EvaluationPoint, bound: Bound) -
 
 BETA = Claim(
     Reference("Notes", "Section 2.3.1, beta"),
-    "How fast the sensitivity is smoothed",
+    "β smooths the sensitivity fast enough",
     r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
     Verdict.AMENDED,
     "n + 1 is |R| for two sides only.",

@@ -230,7 +230,7 @@ def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> 
 
 GRADIENT = Claim(
     Reference("Zhang16", "Appendix D, the gradient"),
-    "The gradient of the log-likelihood in a record",
+    "The log-likelihood has the stated gradient in a record",
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,

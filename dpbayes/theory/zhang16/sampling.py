@@ -249,7 +249,7 @@ THEOREM_4_2 = Claim(
 )
 APPENDIX_C1 = Claim(
     Reference("Zhang16", "Appendix C.1"),
-    "The predictive probability of a Beta row",
+    "A Beta row predicts by α / (α + β)",
     r"P(y) = \alpha^y \beta^{1-y} / (\alpha + \beta)",
     Verdict.HOLDS,
     "The formula is the posterior mean of the cell.",

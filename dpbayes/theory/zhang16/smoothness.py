@@ -199,7 +199,7 @@ LEMMA_3 = Claim(
 )
 APPENDIX_B2 = Claim(
     Reference("Zhang16", "Appendix B.2"),
-    "The concentration c' of the network in the proof",
+    "A network has the concentration c' of the proof",
     r"c' = \ln|\mathcal I| \, \min_i c_i",
     Verdict.FALSE,
     "The c' of the proof grows with the number of nodes, but a valid c' must decrease. The c' of the "

@@ -158,7 +158,7 @@ LAPLACE = Claim(
 )
 FOURIER = Claim(
     Reference("Zhang16", "Table 1, Fourier"),
-    "Privacy and utility of Algorithm 2",
+    "Algorithm 2 is ε-private and accurate",
     r"(\epsilon, 0), \quad \tfrac{4|\mathcal N|}{\epsilon}"
     r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
     Verdict.LOOSE,
@@ -166,7 +166,7 @@ FOURIER = Claim(
 )
 SAMPLER = Claim(
     Reference("Zhang16", "Table 1, Sampler"),
-    "Privacy and utility of posterior sampling",
+    "A posterior sample is private and accurate",
     r"(2L, 0) \text{ or } (0, \sqrt{M/2}), \quad \mathcal O(\eta + \sqrt{\ln(1/\delta)/N})",
     Verdict.AMENDED,
     "2 L is the loss for one sample and records at distance 1. For N samples and distances up to |I|, the loss is up "
@@ -175,7 +175,7 @@ SAMPLER = Claim(
 )
 MAP = Claim(
     Reference("Zhang16", "Table 1, MAP"),
-    "Privacy and utility of Algorithm 3",
+    "Algorithm 3 is ε-private and accurate",
     r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "Neither Corollary 4 nor Lemma 4 holds as stated.",
@@ -184,7 +184,7 @@ MAP = Claim(
 
 FIGURE_1 = Claim(
     Reference("Zhang16", "Figure 1"),
-    "Accuracy of naive Bayes against ε",
+    "Naive Bayes has the accuracies of the figure",
     r"\text{accuracy}(\epsilon), \quad 16 \text{ features}, \quad n = 50, \quad 100 \text{ repeats}",
     Verdict.UNCLEAR,
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the curves can be "
@@ -194,7 +194,7 @@ FIGURE_1 = Claim(
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
-    "Regression error against the prior precision",
+    "Private regression has the errors of the figure",
     r"\text{MSE}(b), \quad B = 10/\sqrt b, \quad 2 L(w) \text{ falls with } B",
     Verdict.AMENDED,
     "On census-like records, the error grows with b, and the error of a private sample is only slightly larger. The "

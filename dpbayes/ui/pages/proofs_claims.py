@@ -45,7 +45,7 @@ from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_
 COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
 
-COUNTED = {"★": "to start with", "✗": "fail or need a correction", "⋯": "in all"}
+COUNTED = {"★": "to start with", "✗": "fail or need a correction (△)", "⋯": "in all"}
 """What the parts of the list have, behind the number of such claims."""
 
 WORDS = (
@@ -85,8 +85,8 @@ def claims_part(chosen: Chosen) -> None:
             if not is_own:
                 st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
         with sentence_instead():
-            is_failure_seen = drawn is not None and _bound_board(chosen, drawn)
-            if failures(shown) and not is_failure_seen:
+            is_seen = drawn is not None and (_bound_board(chosen, drawn) or claim.verdict.sign != "✗")
+            if failures(shown) and not is_seen:
                 show("claim.example", shown, lambda: example_view(shown), "")
             elif drawn is None:
                 headline(claim_verdict(claim))
@@ -131,8 +131,9 @@ def summary() -> str:
     """Return how many claims hold, and what this is for a release."""
     _, counts = _marks()
     return (
-        f"Of {counts['⋯']} claims of the papers, {counts['✓']} hold as stated, and {counts['✗']} fail or need a "
-        "correction. A release uses only what is proved, so it does not depend on a claim that fails."
+        f"Of {counts['⋯']} claims of the papers, {counts['✓']} hold as stated, {counts['△']} need a correction and "
+        f"{counts['✗'] - counts['△']} fail; the others are vacuous, undecided or definitions. A release uses only what "
+        "is proved."
     )
 
 

@@ -65,8 +65,8 @@ ANSWERS = {
         "PosteriorSampler",
     ),
     "May the noise depend on the data?": (
-        "Only if it changes slowly with the data; here it does not.",
-        "HellingerSmooth",
+        "Not as here; noise of one size for all tables is safe.",
+        "HellingerGlobal",
     ),
     "May an estimate be scored by its density?": ("No, but by the probability of a grid cell.", "MapExponential"),
 }
@@ -121,7 +121,7 @@ def _repaired(example: str) -> None:
     """Audit the corrected mechanism on the tables of the example."""
     corrected = {"audit.subject": AuditSubject[ANSWERS[example][1]], "audit.example": Example["NONE"]}
     for name, value in {**EXAMPLES[example], **corrected}.items():
-        if name.startswith("audit."):
+        if name == "epsilon" or name.startswith("audit."):
             set_parameter(name, value)
 
 

@@ -357,7 +357,7 @@ def test_the_exact_exceedance_agrees_with_simulation():
         (cases.counterexample_truncation, 1.683, 0.5527),  # [Zhang16] Section 3.1, truncation
         (cases.counterexample_mean_of_z, 25.0, 0.0),  # [Zhang16] Appendix A.2, E Z
         (cases.counterexample_lemma_a3, 0.8906, 0.0),  # [Zhang16] Lemma A.3
-        (cases.counterexample_lemma_a4, 10.0, 8.526),  # [Zhang16] Lemma A.4
+        (cases.small_prior_lemma_a4, 10.0, 8.526),  # [Zhang16] Lemma A.4
         (cases.counterexample_order, 6594, 1022),  # [Zhang16] Theorem 1, last display
     ],
 )

@@ -209,7 +209,7 @@ REFINED = Claim(
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
-    "The order of the KL divergence",
+    "The KL divergence has the stated order",
     r"\mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}] + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
     "The constants are not given. The first term grows with ε, which contradicts the refined bound of "
@@ -218,21 +218,21 @@ ORDER = Claim(
 )
 LEMMA_A1 = Claim(
     Reference("Zhang16", "Lemma A.1"),
-    "McDiarmid's inequality",
+    "Independent changes of bounded size add up slowly (McDiarmid)",
     r"\Pr[f - \mathbb E f \ge t] \le \exp\bigl(-2t^2 / \textstyle\sum_k c_k^2\bigr)",
     Verdict.HOLDS,
     "The inequality is known and quoted correctly. Theorem 1 then drops the square.",
 )
 LEMMA_A2 = Claim(
     Reference("Zhang16", "Lemma A.2"),
-    "A bound on an increment of x ln x",
+    "An increment of x ln x is bounded",
     r"(a+t)\ln(a+t) - a \ln a \le t \ln(a+t) + t",
     Verdict.HOLDS,
     "The bound follows from the mean value theorem for non-negative a and t.",
 )
 LEMMA_A3 = Claim(
     Reference("Zhang16", "Lemma A.3"),
-    "A bound on the KL divergence of one row",
+    "The KL divergence of one row is bounded",
     r"f_{ij} \le \Delta\alpha \ln(\alpha + \Delta\alpha) + \Delta\beta \ln(\beta + \Delta\beta)"
     r" - Z^{(1)} \ln(\alpha + \Delta\alpha - 1) - Z^{(2)} \ln(\beta + \Delta\beta - 1)",
     Verdict.FALSE,
@@ -241,7 +241,7 @@ LEMMA_A3 = Claim(
 )
 LEMMA_A4 = Claim(
     Reference("Zhang16", "Lemma A.4"),
-    "How much one row changes the KL divergence",
+    "One row changes the KL divergence by a bounded amount",
     r"c_{ij} \le (2n+1)\bigl[\ln(\alpha + n + 1) + (\beta + n + 1)\bigr]",
     Verdict.AMENDED,
     "A logarithm is missing, and the theorem and its proof use different constants. In all cases tried, all three "
@@ -251,7 +251,7 @@ LEMMA_A4 = Claim(
 )
 MEAN_OF_Z = Claim(
     Reference("Zhang16", "Appendix A.2, E Z"),
-    "The mean of a clipped update",
+    "A clipped update has the stated mean",
     r"\mathbb E Z = \Delta\alpha + \tfrac b2 e^{-\Delta\alpha/b} + \tfrac{n-b}2 e^{(\Delta\alpha - n)/b}",
     Verdict.FALSE,
     "The atom at n is counted twice, so the stated mean can exceed n.",

@@ -96,7 +96,7 @@ def printed_lemma_a3(row: Rows, updates: tuple[float, float]) -> float:
     return float(row.counts[0] @ np.log(a) - np.array(updates) @ np.log(a - 1))
 
 
-def counterexample_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexample:
+def small_prior_lemma_a4(which: Constants = Constants.LEMMA) -> Counterexample:
     """Return an example with a small prior: the oscillation is above the stated constants. [Zhang16] Lemma A.4.
 
     The prior is below the paper's condition; no example within the condition is known.
