@@ -20,6 +20,7 @@ from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.errors import errors_figure, errors_here_figure
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
+from dpbayes.posteriors.prior_rules import PriorRule
 
 STEP = 2
 GRID = STOPS[::STEP]
@@ -58,9 +59,15 @@ class ComparisonInputs:
 
     @cached_property
     def errors(self) -> dict[Look, FloatArray]:
-        """The errors on the grid, of the mechanisms that can be used somewhere: (epsilons, tables)."""
-        errors = {look: self.compared.over(look.name, GRID) for look in self.mechanisms}
+        """The errors of the mechanisms that can be used somewhere, in percentage points: (epsilons, tables)."""
+        errors = {look: 100 * self.compared.over(look.name, GRID) for look in self.mechanisms}
         return {look: values for look, values in errors.items() if np.isfinite(values).any()}
+
+    @cached_property
+    def blind(self) -> float:
+        """The error of a prior's probabilities, which ignore the table, in percentage points."""
+        prior = PriorRule().on(self.tables.network)
+        return 100 * float(np.abs(prior.updated(self.compared.tables).mean - prior.mean).mean())
 
     @property
     def curves(self) -> list[Curve]:
@@ -82,9 +89,8 @@ HERE = Panel(
     "How far are the released probabilities from the table’s?",
     "Mean absolute error of each mechanism at the chosen epsilon, with intervals of two standard errors.",
     large=True,
-    help="The error of a probability is its distance from that of the exact posterior. A noise-aware reader accounts "
-    "for the noise of a release; a naive reader takes noisy counts for exact ones. A δ above 0 is a weaker promise: a "
-    "probability may exceed exp(ε) times its former value by δ.",
+    help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
+    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ.",
 )
 ERRORS = Panel(
     "errors",
@@ -112,37 +118,38 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     if not here:
         raise InputError("No mechanism can be used with this network and these settings.")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
-    place, title = GRID[nearest_place(GRID, epsilon)], "mean distance of a probability (mean absolute error)"
+    place = GRID[nearest_place(GRID, epsilon)]
     pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
     weaker = {look: errors for look, errors in here.items() if look not in pure}
     figures = {
-        "here": errors_here_figure(pure | weaker, title=title),
-        "errors": errors_figure(inputs.curves, epsilon=place, title="mean absolute error"),
+        "here": errors_here_figure(pure | weaker, inputs.blind),
+        "errors": errors_figure(inputs.curves, epsilon=place),
     }
-    captions = {"errors": "The lines have the colours of the dots."}
-    if weaker:
-        best, errors = next(iter(weaker.items()))
-        captions["here"] = f"With a weaker promise, {best.name} has {numeral(float(errors.mean()))}."
+    caption = f"{_about(inputs)} The dashed line ignores the table: all values of a column are equally likely."
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
-    notes = (_about(inputs), *_missing(inputs, here, place))
-    return Frame(f"{at}, {comparison_headline(pure or weaker)}", figures, notes, captions, numbers)
+    headline, advice = comparison_headline(pure or weaker, inputs.blind)
+    notes = advice, *_missing(inputs, here, place)
+    return Frame(f"{at}, {headline}", figures, notes, {"here": caption}, numbers)
 
 
-def comparison_headline(errors: Mapping[Look, FloatArray]) -> str:
-    """Return the mechanism with the least error, or those without a clear difference.
+def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> tuple[str, str]:
+    """Return the mechanism with the least error, or those without a clear difference, and what to do.
 
     Args:
-        errors: The errors on each table by mechanism, the least mean first.
+        errors: The errors on each table by mechanism in percentage points, the least mean first.
+        blind: The error without any release.
 
     Returns:
-        The end of a sentence.
+        The end of a sentence, and a sentence.
     """
     (best, least), *others = errors.items()
     tied = [look.name for look, error in others if is_near(error - least, float(least.mean()))]
-    error = numeral(float(least.mean()))
+    error, choice = f"{numeral(float(least.mean()))} percentage points", "any of these" if tied else best.name
+    advice = f"So: choose {choice}." if 2 * least.mean() < blind else "So: a larger ε or more records are needed."
+    advice += f" Without any release, the error is {numeral(blind)}."
     if not tied:
-        return f"{best.name} has the least error: {error} on average."
-    return f"no clear difference between {listed([best.name, *tied])} (mean error {error})."
+        return f"{best.name} has the least error: {error} on average.", advice
+    return f"no clear difference between {listed([best.name, *tied])}: a mean error of {error}.", advice
 
 
 def _about(inputs: ComparisonInputs) -> str:

@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.looks import Look
-from dpbayes.base.text import numeral
+from dpbayes.base.text import listed, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.board import Board, Frame, Panel, View, distinct_texts
+from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
@@ -28,17 +28,11 @@ from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
 
-NAMES = {
-    DieMethod.GLOBAL: "the exponential mechanism with global sensitivity",
-    DieMethod.SMOOTH: "the exponential mechanism with smooth sensitivity",
-    DieMethod.ENUMERATED: "the exponential mechanism by enumeration",
-    DieMethod.LOCAL: "the exponential mechanism with local sensitivity",
-    DieMethod.CELLS: "Laplace noise on every count",
-    DieMethod.ONE: "Laplace noise on one count",
-}
-
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; the error of simulated ones is about 0.02."""
+
+FAR = 0.3
+"""A median distance above which a release says little about the throws."""
 
 MEDIAN = LEVELS.index(0.5)
 
@@ -77,12 +71,13 @@ class HellingerInputs:
 
 ERRORS = Panel(
     "errors",
-    "How far is a release from the exact posterior?",
+    "How far is a release from the truth?",
     "Boxes: the Hellinger distance between the exact and the released posterior, by mechanism.",
     large=True,
-    help="The Hellinger distance of two distributions is 0 if they are equal and 1 if they do not overlap. An "
-    "exponential mechanism prefers posteriors near the exact one; its sensitivity is how much one throw can change "
-    "the distance: over all throws (global), near the given ones (smooth) or for them alone (local).",
+    help="Noise: on each count, or on one (Laplace). Choice: one of all possible answers is chosen, near ones more "
+    "often (exponential mechanism). How much more depends on what one throw can change: anywhere (global), near the "
+    "given counts (smooth, or checked smooth if all tables are checked), or at them alone (local). The distance is "
+    "Hellinger's.",
 )
 AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
 
@@ -112,52 +107,39 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     captions = {
         "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
+        "epsilon": f"Choices are computed exactly, noise from {DRAWS:,} simulated releases.",
     }
-    note = (
-        f"Exponential mechanisms are computed exactly, Laplace from {DRAWS:,} simulated releases. Local sensitivity "
-        "has no guarantee and is not ranked."
-    )
     numbers = {method.value: median for method, median in medians.items()}
     headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles)}"
-    return Frame(headline, figures, (second_sentence(quantiles, scenario), note), captions, numbers)
+    return Frame(headline, figures, (die_advice(quantiles, scenario),), captions, numbers)
 
 
 # Sentences about the quantiles (levels,) of the errors
 
 
-def ranked(errors: Quantiles) -> tuple[DieMethod, DieMethod, bool]:
-    """Return the best mechanism with a proof, the best such of the other family, and whether they are called equal.
-
-    Of equal medians, the one with the smaller largest quantile is better.
-    """
-    proved = {method: (float(own[MEDIAN]), float(own[-1])) for method, own in errors.items() if method in RANKED}
-    best = min(proved, key=proved.__getitem__)
-    rival = min((m for m in proved if m.is_laplace is not best.is_laplace), key=proved.__getitem__)
-    return best, rival, proved[rival][0] - proved[best][0] <= TIE * proved[rival][0]
+def ranked(errors: Quantiles) -> list[DieMethod]:
+    """Return the mechanisms with a proof, the closest first; of equal medians, the one with less spread."""
+    proved = [method for method in errors if method in RANKED]
+    return sorted(proved, key=lambda method: (errors[method][MEDIAN], errors[method][-1]))
 
 
 def die_headline(errors: Quantiles) -> str:
-    """Return which mechanism with a proof is closest, or that both families are, as the end of a sentence."""
-    best, rival, is_tie = ranked(errors)
-    medians = {method: float(own[MEDIAN]) for method, own in errors.items()}
-    if is_tie:
-        error = numeral(medians[best], 2)
-        finding = f"no difference is detected between {NAMES[best]} and {NAMES[rival]}"
-    else:
-        error = distinct_texts(medians[best], medians[rival], most=2)[0]
-        finding = f"{NAMES[best]} is closest to the exact posterior"
-    return f"{finding}: a median distance of {error}."
+    """Return which mechanisms with a proof are closest, as the end of a sentence."""
+    best, *others = ranked(errors)
+    least = float(errors[best][MEDIAN])
+    tied = [other.value for other in others if errors[other][MEDIAN] - least <= TIE * errors[other][MEDIAN]]
+    distance = f"a median distance of {numeral(least, 2)}"
+    return f"{listed([best.value, *tied])} {'are' if tied else 'is'} closest to the truth: {distance}."
 
 
-def second_sentence(errors: Quantiles, scenario: Scenario) -> str:
-    """Return the error of the other family's best mechanism, and what is proved of a run as in the Notes."""
-    best, rival, is_tie = ranked(errors)
-    family = "exponential mechanism" if best.is_laplace else "Laplace mechanism"
-    sentences = []
-    if not is_tie:
-        more = distinct_texts(float(errors[best][MEDIAN]), float(errors[rival][MEDIAN]), most=2)[1]
-        sentences.append(f"The best {family} with a proof ({rival.value}) has a median distance of {more}.")
+def die_advice(errors: Quantiles, scenario: Scenario) -> str:
+    """Return what to do, and what is proved of a run as in the Notes."""
+    best, *others = ranked(errors)
+    rival = next(other for other in others if other.is_laplace is not best.is_laplace)
+    text = f"So: use {best.value}. The best of the other kind, {rival.value}, has {numeral(errors[rival][MEDIAN], 2)}."
+    if errors[best][MEDIAN] > FAR:
+        text = "So: choose a larger ε, or publish nothing. Half of the best releases are still further away."
     if scenario.calibration is SmoothRun.AS_PRINTED:
         stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
-        sentences.append(f"For smooth sensitivity the Notes state {stated}; only {proved} is proved.")
-    return " ".join(sentences)
+        text += f" For smooth choice the Notes state {stated}; only {proved} is proved."
+    return text

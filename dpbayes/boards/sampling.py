@@ -26,7 +26,6 @@ from dpbayes.figures.posterior import density_grid
 from dpbayes.figures.sampling import (
     adversary_figure,
     game_figure,
-    mean_error_figure,
     omega_figure,
     trim_figure,
 )
@@ -42,10 +41,10 @@ GRID = 161
 NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
 """The numbers of samples whose errors are compared."""
 
-TIMES = (1.0, 10.0, 100.0)
-"""How many times the chosen epsilon the curves are drawn for."""
-
 EPSILONS = np.geomspace(1e-2, 1e3, 101)
+
+NARROW = 0.1
+"""A region with less of the posterior than this share is too narrow for the table's answer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +56,14 @@ class SamplingInputs:
         cell: The cell of the network whose samples are shown.
         counts: The true counts.
         seed: The seed of the simulated samples.
+        name: The cell in words.
     """
 
     sampler_at: Callable[[float], PosteriorSampler]
     cell: int
     counts: Counts
     seed: int = 1
+    name: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,13 @@ class ReleasedSamples:
         sampler_at: The mechanism at an epsilon, which is public. Errors: InputError if nothing is left to sample.
         cell: The cell of the network whose samples are shown.
         samples_at: The released samples (N,) of the cell at an epsilon.
+        name: The cell in words.
     """
 
     sampler_at: Callable[[float], PosteriorSampler]
     cell: int
     samples_at: Callable[[float], FloatArray]
+    name: str = ""
 
 
 TRIM = Panel(
@@ -88,7 +91,6 @@ TRIM = Panel(
     help="A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
     "probabilities below ω and above 1 − ω are left out of a row of two states, and ω grows as ε falls.",
 )
-ERROR = Panel("error", "How many samples are best?", "Error of the mean of N samples against N.")
 OMEGA = Panel(
     "omega",
     "How small can a sampled probability be?",
@@ -108,8 +110,7 @@ def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
         with samples nothing but those, and what follows from the public prior.
     """
     is_private = isinstance(inputs, SamplingInputs)
-    panels = (TRIM, ERROR, OMEGA) if is_private else (TRIM, OMEGA)
-    board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=is_private)
+    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, "1", SLIDER, private=is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -145,12 +146,11 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
 
 
 def _notes(sampler: PosteriorSampler) -> tuple[str, ...]:
-    """Return how the samples are made, and how several of them share epsilon."""
-    simulated = "The samples are simulated from a seed; a real release has no seed."
+    """Return how several samples share epsilon."""
     if sampler.draws == 1:
-        return (simulated,)
+        return ()
     share = numeral(sampler.epsilon / sampler.draws, 3)
-    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the region is smaller. {simulated}",)
+    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the range is smaller.",)
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -159,8 +159,9 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures, captions = {"trim": _trim(row, inputs.cell, exact)}, {}
-    captions["trim"] = f"Mean of the samples: {numeral(float(row.draws.mean()), 3)}."
+    figures, captions = {"trim": _trim(row, inputs, exact)}, {}
+    captions["trim"] = f"Mean of the simulated samples: {numeral(float(row.draws.mean()), 3)}."
+    advice = "So: a probability outside this range cannot be released at this ε."
     figures["omega"], captions["omega"] = _omega(sampler)
     inside = None if exact is None else row.state.exact_mass_within(row.bound)
     if inside is not None:
@@ -168,8 +169,8 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
             f" The exact mean is {numeral(row.state.mean, 3)}; {share_text(inside)} of the exact posterior lies in "
             "the region."
         )
-        figures["error"], captions["error"] = _error(row)
-    return Frame(_headline(sampler, row.region, inside), figures, _notes(sampler), captions)
+        advice = _advice(row, inside)
+    return Frame(_headline(sampler, row.region, inside), figures, (advice, *_notes(sampler)), captions)
 
 
 def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: float | None) -> str:
@@ -181,14 +182,14 @@ def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: fl
     limits = f"{at}, a private sample lies between {numeral(low, 3)} and {numeral(high, 3)}"
     if inside is None:
         return f"{limits}."
-    if inside < 0.1:
+    if inside < NARROW:
         return f"{limits}, too narrow for the table’s answer."
     return f"{limits}, which {'cuts off a part of' if inside < 0.9 else 'is wide enough for'} the table’s posterior."
 
 
-def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
+def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets | None) -> Figure:
     """Draw the exact and the trimmed density; without the exact posterior, the trimmed prior alone."""
-    low, high = row.region
+    (low, high), cell = row.region, inputs.cell
     ends = np.array([low * (1 - 1e-9), high * (1 + 1e-9)])
     parts = [np.linspace(0, 1, GRID // 2), np.linspace(low, high, GRID), ends]
     if exact is not None:
@@ -196,23 +197,17 @@ def _trim(row: _Row, cell: int, exact: Dirichlets | None) -> Figure:
     theta = np.unique(np.clip(np.concatenate(parts), 1e-6, 1 - 1e-6))
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)
-    name = row.sampler.prior.network.cell_label(cell)
+    name = inputs.name or row.sampler.prior.network.cell_label(cell)
     return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
 
 
-def _error(row: _Row) -> tuple[Figure, str]:
-    sampler = row.sampler
-    network, epsilon = sampler.prior.network, sampler.epsilon
-    bounds = certified_bound(network, epsilon=epsilon * np.array(TIMES)[:, None], draws=NUMBERS)
+def _advice(row: _Row, inside: float) -> str:
+    """Return of how many samples the mean has the least error."""
+    bounds = certified_bound(row.sampler.prior.network, epsilon=row.sampler.epsilon, draws=NUMBERS)
     errors = row.state.error_of_mean(bounds, NUMBERS)
-    best = NUMBERS[errors.argmin(axis=-1)]
-    labels = [f"ε = {numeral(epsilon * times, 6)}" for times in TIMES]
-    figure = mean_error_figure(NUMBERS, errors, labels, best=best, colour=sampler.colour)
-    least = numeral(float(errors[0].min()), 2)
-    return (
-        figure,
-        f"The mean of {many(int(best[0]), 'sample')} has the least error ({least}); more samples have less ε each.",
-    )
+    best, least = many(int(NUMBERS[errors.argmin()]), "sample"), numeral(100 * float(errors.min()), 2)
+    start = "So: choose a larger ε; at this one" if inside < NARROW else "So"
+    return f"{start}: the mean of {best} has the least typical error, {least} percentage points."
 
 
 def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
@@ -229,16 +224,22 @@ def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
 # The query game
 
 
-GAME = Panel(
-    "game",
-    "What does the attacker believe?",
-    "The attacker's belief in the true table.",
+WON = Panel(
+    "won",
+    "How many answers are needed?",
+    "Share of games won against the number of answers.",
     large=True,
     help="An answer is a sample of the posterior of one of two tables that differ in one record. The attacker knows "
     "both, sees one answer after another, and names the likelier table. The attacker wins a game if that is the true "
     "one; ε bounds what each answer adds.",
 )
-WON = Panel("won", "How many answers are needed?", "Share of games won against the number of answers.")
+GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true table.")
+
+MOST_WON = 2 / 3
+"""The share of games below which the attacker learns little."""
+
+CERTAIN = 0.995
+"""An upper bound above this value says nothing, and is not drawn."""
 
 
 def query_game(game: Game, *, value: str = "100") -> View:
@@ -257,7 +258,7 @@ def query_game(game: Game, *, value: str = "100") -> View:
     label = "Answers that the attacker has seen"
     slider = slider_of("sampling.answers", steps, label=label)
     first = typed(int(np.clip(int(value), 1, len(game.study.right))))
-    board = Board("query-game", "The query game", (GAME, WON), {}, first, slider)
+    board = Board("query-game", "The query game", (WON, GAME), {}, first, slider)
     return View(board, lambda stop: (_game_frame(game, int(stop)),))
 
 
@@ -265,17 +266,18 @@ def _game_frame(game: Game, answers: int) -> Frame:
     study, needed = game.study, needed_answers(game.study, level=LEVEL)
     won = whole_percent(study.right[answers - 1])
     takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
+    safe = int(np.append(study.right > MOST_WON, True).argmax())
     headline = f"After {many(answers, 'answer')}, an attacker names the true table in {won} of games"
-    headline += f"; {LEVEL:.0%} takes {takes}."
+    headline += f"; winning {LEVEL:.0%} takes {takes}."
     loss = numeral(max(abs(float(end)) for end in game.pair.gain_range), 4)
     figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
     captions = {
         "game": f"The loss of one answer is at most {loss} for these two tables; the ε is proved for all tables.",
-        "won": _bounds_text(game),
     }
-    note = "The attacker knows both tables, and finds them equally likely before the first answer. "
-    note += f"The simulation ends at {many(len(study.right), 'answer')}."
-    return Frame(headline, figures, (note,), captions, {"won": float(study.right[answers - 1])})
+    advice = f"So: allow at most {many(safe, 'answer')}. With more, over two of three games are won (guessing: half)."
+    note = "The attacker knows both tables, and finds them equally likely before the first answer. The simulation, and "
+    note += f"with it the slider, ends at {many(len(study.right), 'answer')}."
+    return Frame(headline, figures, (advice, note), captions, {"won": float(study.right[answers - 1])})
 
 
 def _beliefs(game: Game, answers: int) -> Figure:
@@ -288,16 +290,17 @@ def _beliefs(game: Game, answers: int) -> Figure:
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
             curve = game.ceiling(guarantee.epsilon)
             name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
-            ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
+            shown = np.where(curve < CERTAIN, curve, np.nan)[:answers]
+            ceilings.append((name, np.concatenate([[0.5], shown]), study.above(curve) == 0))
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
 def _wins(game: Game, answers: int) -> Figure:
     study, (least, most) = game.study, game.bracket
     marks = [
-        ("at least (proved)", least, True),
-        ("at most (proved)", most, True),
-        (f"Theorem 3 (paper){', refuted here' if game.is_refuted else ''}", max(1.0, game.stated), not game.is_refuted),
+        (" proved:<br> at least", least, True),
+        (" proved:<br> at most", most, True),
+        (f" Theorem 3:<br>{' refuted,' if game.is_refuted else ''}", max(1.0, game.stated), not game.is_refuted),
     ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
@@ -312,11 +315,3 @@ def _wins(game: Game, answers: int) -> Figure:
         marks=marks,
     )
     return replace(figure, data=(*figure.data, mark))
-
-
-def _bounds_text(game: Game) -> str:
-    least, most = map(math.ceil, game.bracket)
-    return (
-        f"Proved: at least {least:,} and at most {most:,} answers. The paper's Theorem 3 states "
-        f"{math.ceil(game.stated):,}."
-    )

@@ -89,12 +89,12 @@ CALIBRATION = Choice(
 class DieMethod(enum.Enum):
     """The compared mechanisms by their displayed names."""
 
-    GLOBAL = "global sensitivity"
-    SMOOTH = "smooth sensitivity"
-    ENUMERATED = "smooth, by enumeration"
-    LOCAL = "local (no guarantee)"
-    CELLS = "Laplace, every count"
-    ONE = "Laplace, one count"
+    GLOBAL = "global choice"
+    SMOOTH = "smooth choice"
+    ENUMERATED = "checked smooth choice"
+    LOCAL = "local choice (no guarantee)"
+    CELLS = "noise on every count"
+    ONE = "noise on one count"
 
     @property
     def is_laplace(self) -> bool:
@@ -108,7 +108,7 @@ class DieMethod(enum.Enum):
 
 
 _LOOKS = {
-    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, STEEL, "longdash", "square"),
+    DieMethod.GLOBAL: Look(DieMethod.GLOBAL.value, STEEL, "solid", "square"),
     DieMethod.SMOOTH: Look(DieMethod.SMOOTH.value, VIOLET, "solid", "circle"),
     DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, LEAF, "solid", "star"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),

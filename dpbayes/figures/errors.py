@@ -12,6 +12,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    FRAME,
     LINES,
     Figure,
     Trace,
@@ -25,16 +26,17 @@ from dpbayes.figures.style import (
     names_axis,
     numerals,
     positive_range,
+    titled,
+    upright,
 )
 
 
-def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Figure:
-    """Draw the error of each mechanism against epsilon, both on logarithmic scales.
+def errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
+    """Draw the error of each mechanism against epsilon, both on logarithmic scales, with its name at the line's end.
 
     Args:
-        curves: Errors over epsilons; NaN where a mechanism cannot be used.
+        curves: Errors over epsilons in percentage points; NaN where a mechanism cannot be used.
         epsilon: The chosen epsilon, marked by a line.
-        title: What is on the vertical axis, with its unit.
 
     Returns:
         The figure.
@@ -44,41 +46,58 @@ def errors_figure(curves: Sequence[Curve], *, epsilon: float, title: str) -> Fig
     low = max(low, high / WIDEST)
     span = [math.log10(low) - 0.1, math.log10(high) + 0.15]
     return figure_of(
-        [_marked(curve) for curve in curves],
+        [*map(_marked, curves), _names(curves, span)],
         x=log_axis(EPSILON_AXIS, float(x.min()), float(x.max())),
-        y=log_axis(title, low, high, range=span),
+        y=log_axis("mean error, percentage points", low, high, range=span),
         height=360 + 14 * len(curves),
+        margin=FRAME["margin"] | {"r": 136},
         shapes=[chosen_epsilon(x, epsilon)],
     )
 
 
-def errors_here_figure(errors: Mapping[Look, FloatArray], *, title: str) -> Figure:
+def _names(curves: Sequence[Curve], span: Sequence[float]) -> Trace:
+    """Return the names of curves at their ends; one that would lie on the next lower one is moved up."""
+    ends = sorted(((float(curve.y[np.isfinite(curve.y)][-1]), curve.look) for curve in curves), key=lambda end: end[0])
+    row = (span[1] - span[0]) / NAMES
+    places = [math.log10(max(end, 10 ** span[0])) for end, _ in ends]
+    for k in range(1, len(places)):
+        places[k] = max(places[k], places[k - 1] + row)
+    return {
+        **{"type": "scatter", "mode": "text", "x": [float(curves[0].x[-1])] * len(ends), "cliponaxis": False},
+        **{"y": [10**place for place in places], "text": [f" {look.name.split(' (')[0]}" for _, look in ends]},
+        **{"textposition": "middle right", "textfont": {"color": [look.colour for _, look in ends]}},
+        **{"hoverinfo": "skip", "showlegend": False},
+    }
+
+
+def errors_here_figure(errors: Mapping[Look, FloatArray], blind: float) -> Figure:
     """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, and its number.
 
     Args:
-        errors: The errors (tables,) by look, in the order of the rows.
-        title: What is on the horizontal axis, with its unit.
+        errors: The errors (tables,) by look in percentage points, in the order of the rows.
+        blind: The error without any release, a dashed line.
 
     Returns:
         The figure.
     """
     means, names = np.array([float(values.mean()) for values in errors.values()]), [look.name for look in errors]
     whiskers = 2 * np.array([float(standard_error(values)) for values in errors.values()])
-    low, high = positive_range(means)
+    most = 1.1 * max(blind, float(means.max()))
     dots: Trace = {
         **{"type": "scatter", "mode": "markers", "x": means, "y": names, "showlegend": False},
-        **{"marker": {"color": [look.colour for look in errors], "size": 12}},
-        **{"error_x": {"array": whiskers, "thickness": 1.5}, "hovertemplate": "%{x:,.3~r}<extra>%{y}</extra>"},
+        **{"marker": {"color": [look.colour for look in errors], "size": 12}, "hovertemplate": "%{x:,.3~r}<extra>%{y}"},
+        "error_x": {"array": whiskers, "thickness": 2, "color": BOUND},
     }
     written: Trace = {
-        **{"type": "scatter", "mode": "text", "x": np.full(len(means), 1.3 * high), "y": names},
+        **{"type": "scatter", "mode": "text", "x": np.full(len(means), 0.999 * most), "y": names, "cliponaxis": False},
         **{"text": [numeral(mean) for mean in means.tolist()], "textposition": "middle right"},
         **{"hoverinfo": "skip", "showlegend": False},
     }
-    x = log_axis(
-        title, low, high, range=[math.log10(low / 1.3), math.log10(1.3 * high) + 0.15 * math.log10(2 * high / low)]
-    )
-    return figure_of([dots, written], x=x, y=names_axis(autorange="reversed"), height=360)
+    x = titled("mean error, percentage points", range=[0, most])
+    line = upright(blind, {"color": BOUND, "width": 1.5, "dash": "dash"})
+    margin = FRAME["margin"] | {"r": 56}
+    y = names_axis(autorange="reversed")
+    return figure_of([dots, written], x=x, y=y, height=360, shapes=[line], margin=margin)
 
 
 def _marked(curve: Curve) -> Trace:
@@ -88,8 +107,8 @@ def _marked(curve: Curve) -> Trace:
     return line_of(curve.look, curve.x, curve.y, **more)
 
 
-WIDEST = 1e4
-"""How many times smaller the least error that is shown is than the largest one."""
+WIDEST, NAMES = 1e4, 14
+"""How many times the least shown error the largest is at most, and the most names that fit one above the other."""
 
 LEAST, MOST = (1e-4, 1e-3), 0.5
 """Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""

@@ -9,6 +9,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    FRAME,
     Figure,
     Trace,
     chosen_epsilon,
@@ -19,8 +20,8 @@ from dpbayes.figures.style import (
     titled,
 )
 
-ERROR = "Hellinger distance: 0 equal, 1 without overlap"
-"""H between exact and released posterior: 0 if they are equal, 1 if they do not overlap."""
+ERROR = "distance: 0 same, 1 disjoint"
+"""The Hellinger distance of the exact and the released posterior."""
 
 
 def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
@@ -42,17 +43,18 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
         for look, quantiles in errors.items()
     ]
     names: Trace = {
-        **{"type": "scatter", "mode": "text", "x": [1.03] * len(errors), "y": [look.name for look in errors]},
+        **{"type": "scatter", "mode": "text", "x": [1.015] * len(errors), "y": [look.name for look in errors]},
         "text": [numeral(float(quantiles[2]), 2) for quantiles in errors.values()],
-        "textposition": "middle right",
+        **{"textposition": "middle right", "cliponaxis": False},
         "hoverinfo": "skip",
         "showlegend": False,
     }
     return figure_of(
         [*boxes, names],
-        x=titled(ERROR, range=[-0.02, 1.2], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
+        x=titled(ERROR, range=[-0.02, 1.02], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
         y={"type": "category", "automargin": True, "autorange": "reversed"},
         height=90 + 42 * len(boxes),
+        margin=FRAME["margin"] | {"r": 56},
     )
 
 

@@ -1,10 +1,10 @@
 """Pictures of posterior sampling: a trimmed row and its samples, errors by their number, and the query game."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpbayes.base.looks import BOUND, EXACT, INVALID
 from dpbayes.base.types import FloatArray
@@ -21,6 +21,9 @@ from dpbayes.figures.style import (
     probabilities,
     titled,
 )
+
+ANSWERS, FEW = "answers that the attacker has seen", 9
+"""The title of an axis, and below how many numbers it has all of them."""
 
 SHOWN_DRAWS = 500
 SEEN = 0.02
@@ -91,31 +94,6 @@ def _to_peak(density: FloatArray) -> FloatArray:
     return np.minimum(density / peak, 1.0)
 
 
-def mean_error_figure(
-    draws: ArrayLike,
-    errors: FloatArray,
-    labels: Sequence[str],
-    *,
-    best: ArrayLike,
-    colour: str,
-) -> Figure:
-    """Draw the error of the mean of N samples, (curves, N) over N; the first is bold, and stars mark the best N."""
-    traces: list[Trace] = []
-    for i, (label, error) in enumerate(zip(labels, errors, strict=True)):
-        line = {"color": colour if i == 0 else faded(colour, 0.65), "width": 3 if i == 0 else 2}
-        line |= {"dash": ("solid", "dash", "dot")[min(i, 2)]}
-        traces.append(LINES | {"x": draws, "y": error, "line": line, "name": label})
-    place = np.searchsorted(np.asarray(draws), np.asarray(best))
-    star = {"type": "scatter", "mode": "markers", "name": "best N"}
-    traces.append(star | {"x": best, "y": errors[np.arange(len(errors)), place], "marker": _marker("star", colour, 13)})
-    return figure_of(
-        traces,
-        x=log_axis("samples N", 1, float(np.max(draws)), tickformat=","),
-        y=titled("typical error of the mean (root mean square)", rangemode="tozero"),
-        height=380,
-    )
-
-
 def omega_figure(
     epsilon: FloatArray,
     certified: FloatArray,
@@ -162,7 +140,7 @@ def game_figure(
         traces.append(LINES | {"x": answers, "y": values, "line": line, "name": name})
     return figure_of(
         traces,
-        x=titled("answers that the attacker has seen", range=[0, float(answers[-1])] if len(answers) > 1 else [0, 2]),
+        x=titled(ANSWERS, range=[0, float(answers[-1])], **({"dtick": 1} if len(answers) < FEW else {})),
         y=titled("attacker’s belief in the true table", range=[0, 1.02], tickformat=PERCENT),
         height=400,
     )
@@ -183,16 +161,17 @@ def adversary_figure(
         band_of(answers, low, high, faded(colour, 0.25), name=name, showlegend=True),
         LINES | {"x": answers, "y": right, "line": {"color": colour, "width": 3}, "name": "simulated"},
     ]
-    for i, (name, at, valid) in enumerate(marks):
-        line = {"color": BOUND if valid else INVALID, "width": 2, "dash": ("dash", "dot", "dashdot")[i % 3]}
-        traces.append(LINES | {"x": [at, at], "y": [0.5, 1.0], "line": line, "name": name})
-    ends = [1.0, float(answers[-1]), *(max(1.0, at) for _, at, _ in marks)]
-    most = max(ends) * 1.2
-    level_line = {"color": BOUND, "width": 1}
-    traces.append(LINES | {"x": [1, max(ends)], "y": [level, level], "line": level_line, "showlegend": False})
+    for (name, at, valid), y in zip(marks, (0.68, 0.6, 0.52), strict=False):
+        line = {"color": BOUND if valid else INVALID, "width": 2, "dash": "dash"}
+        texts = {"text": ["", f"{name} {math.ceil(at):,}", ""], "textposition": "middle right", "mode": "lines+text"}
+        traces.append(LINES | texts | {"x": [at] * 3, "y": [0.5, y, 1.0], "line": line, "showlegend": False})
+    most = 3 * max(float(answers[-1]), *(at for _, at, _ in marks))  # room for the texts
+    needed = {"x": [1, most], "y": [level, level], "text": [f"{level:.0%} of games", ""], "mode": "lines+text"}
+    needed |= {"textposition": "top right", "line": {"color": BOUND, "width": 1}, "showlegend": False}
+    traces.append(LINES | needed)
     return figure_of(
         traces,
-        x=log_axis("answers that the attacker has seen", 1, most, range=[0, float(np.log10(most))]),
+        x=log_axis(ANSWERS, 1, most, range=[0, float(np.log10(most))]),
         y=titled("share of games won", range=[0.48, 1.02], tickformat=PERCENT),
         height=400,
     )

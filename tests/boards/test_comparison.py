@@ -40,7 +40,7 @@ def test_a_mechanism_that_cannot_be_used_is_named_with_the_reason():
     few = replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
     assert [curve.look.name for curve in few.curves] == ["Laplace"]
     (frame,) = comparison(few).frames_at("1")
-    assert frame.notes[1:] == ("gone is missing. This mechanism needs binary nodes.",)
+    assert frame.notes[-1:] == ("gone is missing. This mechanism needs binary nodes.",)
     with pytest.raises(InputError, match="No mechanism"):
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 
@@ -49,8 +49,14 @@ def test_the_headline_names_a_tie():
     rng = np.random.default_rng(0)
     a, b = Look("A", "#000000"), Look("B", "#000000")
     errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    assert "difference" not in comparison_headline(errors)
-    assert "no clear difference between A and B" in comparison_headline(errors | {b: errors[a] + 0.0005})
+    (finding, advice), (tie, doubt) = (
+        comparison_headline(errors, 1.0),
+        comparison_headline(errors | {b: errors[a] + 0.0005}, 0.1),
+    )
+    assert "difference" not in finding
+    assert "choose A." in advice
+    assert "no clear difference between A and B" in tie
+    assert "larger ε" in doubt
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])

@@ -6,10 +6,10 @@ import pytest
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.hellinger import (
     HellingerInputs,
+    die_advice,
     die_headline,
     hellinger_or_laplace,
     ranked,
-    second_sentence,
 )
 from dpbayes.experiments.die import DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import LEVELS, error_laws, swept_errors
@@ -30,12 +30,6 @@ def test_the_errors_at_every_stop_are_those_of_single_scenarios():
     assert np.isnan(errors[DieMethod.ONE][1]).all()  # one noisy count says nothing about three sides
 
 
-def test_errors_fall_with_epsilon():
-    along = INPUTS.along_epsilon
-    for method in (DieMethod.GLOBAL, DieMethod.CELLS):
-        assert along[method][0, 0, MEDIAN] > along[method][0, -1, MEDIAN]
-
-
 def test_the_box_and_the_curve_agree_at_the_chosen_epsilon():
     frame = hellinger_or_laplace(INPUTS).frames_at("1")[0]
     k = STOPS.index(1.0)
@@ -52,12 +46,14 @@ def errors_of(**medians):
     return {DieMethod[name]: np.full(5, median) for name, median in medians.items()}
 
 
-def test_local_sensitivity_is_never_ranked():
+def test_local_sensitivity_is_never_ranked_and_ties_are_named():
     errors = errors_of(LOCAL=0.001, GLOBAL=0.2, SMOOTH=0.15, CELLS=0.1)
-    assert ranked(errors) == (DieMethod.CELLS, DieMethod.SMOOTH, False)
-    assert ranked(errors | errors_of(CELLS=0.149)) == (DieMethod.CELLS, DieMethod.SMOOTH, True)
-    assert "0.1" in die_headline(errors)
-    assert "0.15" in second_sentence(errors, Scenario())
+    assert ranked(errors) == [DieMethod.CELLS, DieMethod.SMOOTH, DieMethod.GLOBAL]
+    assert f"{DieMethod.CELLS.value} is closest to the truth: a median distance of 0.1." in die_headline(errors)
+    assert "0.15" in die_advice(errors, Scenario())
+    tied = die_headline(errors | errors_of(CELLS=0.149))
+    assert f"{DieMethod.CELLS.value} and {DieMethod.SMOOTH.value} are" in tied
+    assert "larger ε" in die_advice(errors_of(GLOBAL=0.9, CELLS=0.8), Scenario())
 
 
 def test_of_equal_medians_the_one_with_the_shorter_whisker_is_best():
@@ -67,8 +63,8 @@ def test_of_equal_medians_the_one_with_the_shorter_whisker_is_best():
 
 def test_a_run_as_in_the_notes_states_what_is_proved_of_it():
     errors, printed = errors_of(LOCAL=0, GLOBAL=0.2, CELLS=0.1), Scenario(calibration=SmoothRun.AS_PRINTED)
-    assert str(printed.certified(DieMethod.SMOOTH)) in second_sentence(errors, printed)
-    assert "proved." not in second_sentence(errors, Scenario())
+    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(errors, printed)
+    assert "proved." not in die_advice(errors, Scenario())
 
 
 def test_all_stops_fit_into_a_block():

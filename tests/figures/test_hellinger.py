@@ -30,7 +30,6 @@ def test_a_box_is_its_five_quantiles():
     quantiles = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
     assert quantiles == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
     assert box.y[0] == DieMethod.ONE.value
-    assert "Hellinger" in figure.layout.xaxis.title.text
 
 
 def test_curves_are_medians_and_a_mark():

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, listed, shortest, typed
+from dpbayes.base.text import escaped, listed, numeral, shortest, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -45,7 +45,7 @@ from dpbayes.mechanisms import (
 from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
-from dpbayes.ui.pages.explore_rail import meaning_of, question_line
+from dpbayes.ui.pages.explore_rail import meaning_of, meanings_of, question_line
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
@@ -238,14 +238,16 @@ def _sampling_board(chosen: Chosen) -> None:
         st.caption(
             f"A sample is of one row of a table, so parents without a condition get one: {escaped(listed(added))}."
         )
-    cell = replace(question, evidence={name: question.evidence.get(name, assumed[name]) for name in parents}).cell
+    row = replace(question, evidence={name: question.evidence.get(name, assumed[name]) for name in parents})
+    cell = row.cell
     assert cell is not None
     assert isinstance(sampler, PosteriorSampler)
-    inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed)
+    name = row.named(meanings_of(chosen))
+    inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed, name)
     value = shortest(chosen.epsilon)
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
-    public = ReleasedSamples(inputs.sampler_at, cell, lambda epsilon: samples_of(inputs, epsilon))
+    public = ReleasedSamples(inputs.sampler_at, cell, lambda epsilon: samples_of(inputs, epsilon), name)
     shown = inputs if chosen.is_curator else public
     _show("sampling", key, posterior_sampling, shown, value, table=chosen.data_title)
 
@@ -291,7 +293,8 @@ def _die_board(chosen: Chosen) -> None:
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
     """Return all mechanisms by their looks. One that the network does not allow raises the reason when it is used."""
-    marks = {kind: f"{kind.label} (δ > 0)" if "delta" in parameters_of(kind) else kind.label for kind in PRIVATE}
+    delta = f" (δ = {numeral(chosen.parameter('delta'))})"
+    marks = {kind: kind.label + delta * ("delta" in parameters_of(kind)) for kind in PRIVATE}
     return {Look(name, kind.colour): _compared_at(chosen, kind) for kind, name in marks.items()}
 
 
@@ -376,10 +379,11 @@ EXPERIMENTS = {
     Experiment.COMPARISON: Shown(
         "Which mechanism has the least error?",
         "your table",
-        "Mechanisms with the same ε keep the same promise, so the most accurate one is the best choice.",
+        "With the same ε and no δ, mechanisms keep the same promise, so the most accurate one is the best choice.",
         lambda _: _offered("release", "reading"),
         _comparison_board,
-        "Rare probabilities count as much as others. Adaptive is missing: it chooses a graph of its own.",
+        "A naive reader can have less error, but its 95% intervals can miss more than half of the true values. "
+        "Adaptive is missing: it chooses a graph of its own.",
         ("calibration", "noise", "delta"),
         PRIVATE,
     ),
@@ -405,10 +409,10 @@ EXPERIMENTS = {
     Experiment.DIE: Shown(
         "Which mechanism suits one coin or die?",
         "for experts",
-        "With few values, choosing among all possible answers competes with noise. The shorter a box, the better.",
+        "One count, such as a vote, is released with noise or by a choice. The further left a box, the better.",
         _die_controls,
         _die_board,
-        "Enumeration needs few tables, noise on one count two sides. Notes, Section 2.",
+        "A checked choice needs few tables, noise on one count two sides. Notes, Section 2.",
         ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
     ),
 }
