@@ -34,8 +34,8 @@ STOPS = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20",
 MOST_CELLS = 100
 """Cells of a network with all stops."""
 
-WITHOUT_NOISE, POINTS = 1_000.0, 100.0
-"""An epsilon at which noise is no part of the error, and the percentage points of an error of 1."""
+POINTS = 100.0
+"""The percentage points of an error of 1."""
 
 CLEAR, SEEN = 3.0, 0.01
 """A difference is clear if it is so many standard errors from zero, and this share of the error."""
@@ -69,11 +69,6 @@ class _Arrows:
         return arrow_study(self.compared, self.network, rng, prior=self.prior, last=self.last)
 
     @cached_property
-    def taught(self) -> tuple[float, ...]:
-        """The error that each arrow saves without noise, from as many records, in percentage points."""
-        return tuple(POINTS * worth.value for worth in self.study.at(WITHOUT_NOISE).worths)
-
-    @cached_property
     def bare(self) -> ArrowStudy:
         """The same without arrows."""
         states = dict(zip(self.network.names, self.network.states, strict=True))
@@ -103,8 +98,6 @@ class PublicArrows(_Arrows):
         rng = stream(self.seed, "network", "tables")
         return planned_pairs(self.source, self.probabilities, self.network, self.n, rng)
 
-    aside = ""
-
 
 @dataclass(frozen=True, eq=False)
 class CuratorArrows(_Arrows):
@@ -112,10 +105,6 @@ class CuratorArrows(_Arrows):
 
     table: Dataset
     origin = "a model of your records"
-    aside = (
-        "Not private (curator view): no guarantee covers arrows that are chosen by this picture. Adaptive chooses its "
-        "arrows privately. "
-    )
 
     @cached_property
     def compared(self) -> PairComparison:
@@ -124,16 +113,16 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
+ERROR = "Error: how far the released probabilities of two columns are from the true ones, as the mean of all pairs."
+
 HELP = (
-    "Error: how far the released probabilities of two columns are from the true ones (total variation), as the mean of "
-    "all pairs of columns, in simulated tables of {n} from {origin}. Teaches: without noise, the error rises by this "
-    "without the arrow. Noise: each parent divides the records into more rows, which get the same noise. Each arrow is "
-    "changed alone: what several save does not add up. Thin lines: 99.7% intervals. With much noise a reader falls "
-    "back to the prior, which can lower the error further than the arrow teaches."
+    "Errors (total variation) are those of simulated tables of {n} from {origin}. Each arrow is changed alone: what "
+    "several save does not add up. Costs: each parent divides the records into more rows, and every row gets the same "
+    "noise. With much noise a reader falls back to the prior, which can lower the error further than the arrow teaches."
 )
 
 PRICE = "An arrow costs no privacy: ε covers the whole graph. It costs accuracy: its larger table gets more noise."
-ALT = "Two bars for each arrow: the error that it saves without noise, and that error minus the error of its noise."
+ALT = "For each arrow: the error that it saves without noise, the error of its noise, and the difference as a dot."
 
 
 def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
@@ -148,7 +137,7 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
     n = inputs.table.n if isinstance(inputs, CuratorArrows) else inputs.n
     help = HELP.format(n=many(n, "record"), origin=inputs.origin)
-    panel = Panel("worth", "What is each arrow worth alone?", ALT, help=help)
+    panel = Panel("worth", "What is each arrow worth, if only that one is changed?", ALT, help=help)
     title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
     board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
@@ -158,8 +147,15 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     errors = inputs.study.at(epsilon)
     clear = clear_changes(errors)
     bars = [
-        ArrowBar(arrow_name(one), taught, POINTS * net.value, POINTS * CLEAR * net.error, k in clear, one.is_added)
-        for k, (one, taught, net) in enumerate(zip(errors.changes, inputs.taught, errors.worths, strict=True))
+        ArrowBar(
+            arrow_name(one),
+            POINTS * one.limit,
+            POINTS * net.value,
+            POINTS * CLEAR * net.error,
+            k in clear,
+            one.is_added,
+        )
+        for k, (one, net) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
     bars.sort(key=lambda bar: (bar.is_added, -bar.net))
     numbers = {"error": POINTS * errors.error.value} | {bar.name: bar.net for bar in bars}
@@ -167,7 +163,8 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    return Frame(headline, figures, arrow_notes(errors, inputs.last), {"worth": f"{inputs.aside}{PRICE}"}, numbers)
+    notes = (" ".join((ERROR, *arrow_notes(errors, inputs.last))),)
+    return Frame(headline, figures, notes, {"worth": PRICE}, numbers)
 
 
 def arrow_name(change: Change) -> str:
@@ -222,7 +219,7 @@ def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ..
     ends = errors.error.value, float(errors.changed[most].mean())
     before, after = _equal_texts(*(ends[::-1] if done else ends))
     if most not in clear:
-        return (f"{start} stays at about {after if done else before}: no clear difference.",)
+        return (f"{start} stays about the same.",)
     if not change.is_added and sum(not one.is_added for one in errors.changes) == 1:
         return ()  # the headline says so
     verb = "falls" if is_with == saves else "rises"

@@ -1,35 +1,31 @@
-"""What each arrow of a graph teaches, minus what its noise costs: the error that it saves."""
+"""What each arrow of a graph teaches and what it costs: the error that it saves."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID, PRIVATE
-from dpbayes.figures.style import LINES, ROWS, Figure, Trace, band_of, distinct_labels, figure_of, titled, upright
+from dpbayes.base.looks import BOUND, EXACT, PRIVATE
+from dpbayes.base.types import FloatArray
+from dpbayes.figures.style import LINES, ROWS, Figure, Trace, distinct_labels, figure_of, interval_bar, titled
 
 LETTERS = 24
-"""Letters of an arrow's name beside the picture."""
+"""Letters of an arrow's name above its bars."""
 
 LEAST_SPAN = 0.2
 """The least error, in percentage points, that is seen as the whole width."""
 
-LEFT = 0.25
+LEFT = 0.55
 """The part of the axis left of zero, of the part to its right without its margin."""
 
-NEAR, FAR = 0.03, 0.36
-"""How far from the middle of a row its two bars begin and end."""
+TEXT, BAR, THICK, DOT = 0.24, -0.1, 0.22, -0.32
+"""Where the texts, the bars and the dot of a row are, above and below its middle."""
 
-TEACHES, PRICE = ("teaches: error saved without noise", EXACT), ("noise: error that privacy adds", PRIVATE)
-"""What the legend says of the parts of a row, and their colours; what is left has a word in its row."""
-
-THIN, INTERVAL = 0.02, "#444"
-"""Half the height of the interval of what is left, and its colour."""
-
-SUM = "teaches − noise"
-"""What stands above the numbers of the rows."""
+TEACHES, COSTS = ("teaches (endless records, no noise)", EXACT), ("costs (noise, fewer records in a row)", PRIVATE)
+LEFT_OVER = "teaches − costs, 99.7% interval", BOUND
+"""What the legend says of the parts of a row, and their colours."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class ArrowBar:
 
     Attributes:
         name: The arrow: "smoke → bronc".
-        worth: The error that it saves without noise, in percentage points.
+        teaches: The error that it saves without noise and with endless records, in percentage points.
         net: The error that it saves with its noise.
         error: Half the width of the interval around `net`.
         is_clear: Whether `net` is clearly not zero.
@@ -46,62 +42,71 @@ class ArrowBar:
     """
 
     name: str
-    worth: float
+    teaches: float
     net: float
     error: float
     is_clear: bool
     is_added: bool = False
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """The interval around `net`."""
-        return self.net - self.error, self.net + self.error
-
-    @property
-    def price(self) -> tuple[float, float]:
-        """The part of `worth` that the noise costs; what it costs beyond that is a loss, left of zero."""
-        return min(max(self.net, 0.0), self.worth), self.worth
-
-    @property
-    def kind(self) -> tuple[str, str]:
-        """The word and the colour of what is left."""
-        if not self.is_clear:
-            return "unclear", BOUND
-        return ("saves", GREEN) if self.net > 0 else ("loses", INVALID)
+    def result(self) -> str:
+        """What is left, as a word."""
+        return "unclear" if not self.is_clear else "saves" if self.net > 0 else "loses"
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
-    """Draw two bars for each arrow: what it teaches, and below it what is left beside the price of its noise.
+    """Draw for each arrow what it teaches, right of zero, what it costs, left of zero, and a dot at the difference.
 
-    Arrows to add are below the drawn ones. The axis stays while epsilon moves, unless a bar or an interval needs more.
+    The axis stays while epsilon moves, unless a bar or an interval needs more.
 
     Args:
-        bars: The arrows, the drawn ones first.
+        bars: The arrows, the first one at the top.
     """
-    span = max([LEAST_SPAN, *(abs(bar.worth) for bar in bars)])
-    ends = [end for bar in bars for end in (bar.worth, *bar.interval) if np.isfinite(end)]
-    low, high = min(-LEFT * span, 1.1 * min(ends, default=0.0)), max(1.25 * span, 1.1 * max(ends, default=0.0))
-    rows = [-float(place) - bar.is_added for place, bar in enumerate(bars)]
+    rows = -np.arange(len(bars), dtype=float)
+    taught, net = (np.array([getattr(bar, name) for bar in bars]) for name in ("teaches", "net"))
+    around = np.nan_to_num([bar.error for bar in bars], posinf=0.0)
+    span = max(LEAST_SPAN, *abs(taught))
+    low = min(-LEFT * span, 1.1 * min(*(net - taught), *(net - around)))
+    high = max(1.25 * span, 1.1 * max(net + around))
+    interval = {"error_x": interval_bar(net, net - around, net + around, thickness=1.5, width=0)}
+    dot = {"mode": "markers", "marker": {"color": BOUND, "size": 8}, "name": LEFT_OVER[0], "hoverinfo": "skip"}
     digits = 1 if span >= 1 else 2
-    shared = {"range": [min(rows, default=0.0) - 0.7, 1.5], "showgrid": False, "zeroline": False, "automargin": True}
-    sums = {"overlaying": "y", "side": "right", "tickvals": [1.0, *rows]}
+    room = {"tickvals": rows, "ticktext": ["<br>"] * len(bars), "range": [0.4 - len(bars), 0.6]}  # two lines a row
     return figure_of(
-        [*_rows(bars, rows), _key(TEACHES), _key(PRICE)],
-        x=titled(
-            "error saved, percentage points",
-            range=[low, high],
-            zeroline=False,
-            tickangle=0,
-            showgrid=True,
-            **_ticks(low, high),
-        ),
-        y={"tickvals": rows, "ticktext": distinct_labels([bar.name for bar in bars], LETTERS), **shared},
-        yaxis2={"ticktext": [SUM, *(_sum(bar, digits) for bar in bars)], **sums, **shared},
-        height=170 + 38 * max(len(bars), 1),
-        shapes=[upright(0.0, {"color": BOUND, "width": 1.5})],
+        [
+            _bars(taught, rows, *TEACHES),
+            _bars(net - taught, rows, *COSTS),
+            {"type": "scatter", "x": net, "y": rows + DOT} | dot | interval,
+            _zero(rows),
+            _texts(distinct_labels([bar.name for bar in bars], LETTERS), low, rows, "middle right"),
+            _texts([_sum(bar, digits) for bar in bars], high - 1e-3 * span, rows, "middle left"),
+        ],
+        x=titled("error saved, percentage points", range=[low, high], zeroline=False, tickangle=0, **_ticks(low, high)),
+        y=room | {"showgrid": False, "zeroline": False, "showticklabels": False},
+        height=120 + 42 * len(bars),
+        barmode="relative",
         showlegend=True,
         **ROWS,
     )
+
+
+def _bars(lengths: FloatArray, rows: FloatArray, name: str, colour: str) -> Trace:
+    """Return a bar in each row from zero."""
+    place = {"y": rows + BAR, "width": THICK, "orientation": "h"}
+    return {"type": "bar", "x": lengths, "name": name, "marker": {"color": colour}, "hoverinfo": "skip"} | place
+
+
+def _zero(rows: FloatArray) -> Trace:
+    """Return the line at zero, without the parts that would cross the texts."""
+    y = np.stack([rows, rows - 0.4, np.full(len(rows), np.nan)], axis=-1).ravel()
+    look = {"line": {"color": BOUND, "width": 1.5}, "hoverinfo": "skip", "showlegend": False}
+    return LINES | {"x": np.zeros(len(y)), "y": y} | look
+
+
+def _texts(texts: Sequence[str], x: float, rows: FloatArray, side: str) -> Trace:
+    """Return a text above the bars of each row, on a side of `x`."""
+    look = {"mode": "text", "textposition": side, "hoverinfo": "skip", "showlegend": False, "cliponaxis": False}
+    return {"type": "scatter", "x": np.full(len(rows), x), "y": rows + TEXT, "text": texts} | look
 
 
 def _ticks(low: float, high: float) -> dict[str, Any]:
@@ -113,37 +118,9 @@ def _ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": [k * step for k in places], "ticktext": texts}
 
 
-def _rows(bars: Sequence[ArrowBar], rows: Sequence[float]) -> Iterator[Trace]:
-    """Yield the parts of every row, and the interval around what is left."""
-    for bar, row in zip(bars, rows, strict=True):
-        yield _part((0.0, bar.worth), row + NEAR, row + FAR, *TEACHES)
-        yield _part((0.0, bar.net), row - FAR, row - NEAR, *bar.kind)
-        yield _part(bar.price, row - FAR, row - NEAR, *PRICE)
-        ends = bar.interval if np.isfinite(bar.error) else (bar.net, bar.net)
-        middle = row - (NEAR + FAR) / 2
-        outline = {"color": "rgba(255,255,255,0.5)", "width": 1}  # seen on every bar, and on a dark page
-        yield _part(ends, middle - THIN, middle + THIN, "", INTERVAL) | {"line": outline}
-
-
-def _part(ends: tuple[float, float], low: float, high: float, name: str, colour: str) -> Trace:
-    """Return a bar from end to end."""
-    return band_of(np.array(ends), np.full(2, low), np.full(2, high), colour, name=name)
-
-
-def _key(part: tuple[str, str]) -> Trace:
-    """Return a bar of no length, which only the legend shows."""
-    name, colour = part
-    line = {"x": np.zeros(2), "y": np.ones(2), "name": name, "line": {"color": colour, "width": 10}}
-    return LINES | line | {"hoverinfo": "skip", "yaxis": "y2"}
-
-
 def _sum(bar: ArrowBar, digits: int) -> str:
-    """Return the numbers of a row, rounded so that they add up, and what is left as a word.
-
-    What is left is alone where it is more than the arrow teaches: noise then costs nothing.
-    """
-    worth, net = (round(number, digits) + 0.0 for number in (bar.worth, bar.net))  # no "-0.00"
-    word, _ = bar.kind
-    left = f"<b>{word}</b>" + f" <b>{abs(net):.{digits}f}</b>" * bar.is_clear
-    terms = f"{worth:.{digits}f} − {worth - net:.{digits}f}: ".replace("-", "−")
-    return f"{terms}{left}" if worth >= net else left
+    """Return the numbers of a row, rounded so that they add up, and what is left as a word."""
+    teaches, net = (round(number, digits) + 0.0 for number in (bar.teaches, bar.net))  # no "-0.00"
+    left = bar.result + f" {abs(net):.{digits}f}" * bar.is_clear
+    sign = "−" if teaches >= net else "+"
+    return f"{teaches:.{digits}f} {sign} {abs(teaches - net):.{digits}f} = <b>{left}</b>".replace("-", "−")

@@ -84,7 +84,7 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
     assert story.learnt in banner(at)
     collected = next(m.value for m in at.markdown if m.value.startswith("1. "))
     assert collected.count("You guessed") == sum(step.guess is not None for step in story.steps)
-    assert ("Your choice" in collected) == ("error" in at.session_state["board.numbers"])
+    assert ("Your choice" in collected) == ("belief" in at.session_state["board.numbers"])
     assert any(plain(button.label) == f"Next: {STORIES[story.next].title}" for button in at.button)
     press(at, "Leave")
     assert not banner(at)

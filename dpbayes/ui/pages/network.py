@@ -12,6 +12,7 @@ from dpbayes.base.text import escaped, numeral, shortest
 from dpbayes.base.validation import InputError, brief, utf8_text
 from dpbayes.boards.board import View
 from dpbayes.boards.network import CuratorArrows, PublicArrows, arrow_worth
+from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.mechanisms.adaptive.process import require_feasible
 from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.network import Network
@@ -27,6 +28,7 @@ from dpbayes.ui.session.graphs import Graph, code_of, drawable, placed
 from dpbayes.ui.session.looked import GRAPHS, note_looked
 from dpbayes.ui.session.settings import Cpts
 from dpbayes.ui.session.uploads import document_place, given_cpts
+from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
 from dpbayes.ui.widgets.dag_editor import dag_editor
 from dpbayes.ui.widgets.from_python import (
@@ -61,6 +63,12 @@ MOST_MEANINGS = 12
 WITHOUT_RECORDS = (
     "What an arrow is worth is computed from public probabilities, which this table does not have, or for the curator "
     "only, from the records."
+)
+
+
+NOT_FOR_A_CHOICE = (
+    "Not private (curator view): no guarantee covers arrows that are chosen by this picture. For a release, choose "
+    "them by public knowledge, or privately:"
 )
 
 
@@ -242,7 +250,15 @@ def _worth(chosen: Chosen) -> None:
         _ = chosen.network
         st.caption(WITHOUT_RECORDS)
         return
-    if chosen.reads_records:
+    if chosen.public_source is None:
+        with st.container(horizontal=True, vertical_alignment="center", key="band"):
+            st.caption(NOT_FOR_A_CHOICE)
+            if st.button(
+                "Adaptive on Release", type="tertiary", icon=":material/arrow_forward:", icon_position="right"
+            ):
+                change(mechanism=OF_RECORDS[0].__name__)
+                turn_to("pages/release.py")
+    elif chosen.reads_records:
         st.caption("The mechanism Adaptive chooses arrows of its own. The picture is of a release with the drawn ones.")
     with st.spinner("Computing for the present graph …"):
         view, value = arrow_view(chosen), shortest(chosen.epsilon)
