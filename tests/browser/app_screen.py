@@ -163,7 +163,7 @@ class AppScreen(Screen):
     def load_own(self, name: str, content: str) -> None:
         """From the Data page, load a table of one's own; wait for it to be there."""
         self.option("Upload").click()
-        expect(self.headline).to_have_text("Upload a table to begin.")
+        expect(self.headline).to_have_text("Bring a table of your own.")
         self.upload(name, content.encode())
         expect(self.headline).to_contain_text(name)
         self.settle()

@@ -175,7 +175,7 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     assert not [button for button in at.button if button.key == "release.make"]
     press(go(at, PAGE), at.button(key="all.public").label)
     assert domain_table(at)["public"].tolist() == [False, *[True] * (len(domain_table(at)) - 1)]
-    assert "age: cut at" in plain(everything(at)), "what is certified is shown"
+    assert "age (cut at" in plain(everything(at)), "what is certified is shown"
     press(at, at.button(key="cuts.public").label)
     assert domain_table(at)["public"].all()
     edit(at, {1: {"public": False}})
@@ -370,7 +370,7 @@ def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
 def test_a_link_to_an_uploaded_table_says_what_is_missing() -> None:
     for page in set(PAGES) - set(WITHOUT_DATA):
         at = open_page(page, data="upload")
-        refusals = sentences(at) if page != PAGE else [said.value for said in at.caption if "session" in said.value]
+        refusals = sentences(at) if page != PAGE else [said.value for said in at.markdown if "session" in said.value]
         assert len(refusals) == 1, (page, refusals)
         assert ("stays in this session" if page == PAGE else "upload") in refusals[0]
 

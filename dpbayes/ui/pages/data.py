@@ -12,6 +12,7 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many
 from dpbayes.base.validation import InputError
 from dpbayes.boards.static import table_columns
+from dpbayes.sources.columns import remarks
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
@@ -21,7 +22,6 @@ from dpbayes.ui.pages.data_columns import (
     declare_columns,
     public_columns,
     require_node_names,
-    with_missing,
     with_records,
 )
 from dpbayes.ui.session.chosen import Chosen, choose_table
@@ -38,6 +38,7 @@ from dpbayes.ui.session.connected import (
 )
 from dpbayes.ui.session.connections import FILES, HOW, Connections, connection_names, connections, listed_files
 from dpbayes.ui.session.current import change
+from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.looked import RECORDS, note_looked
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat
@@ -63,6 +64,23 @@ MOST_RECORDS = 10_000
 """The number of records of a random sample that becomes a table."""
 
 OTHER = "Other path …"
+
+NEEDS = """
+1. **The file.** Its first row has the names of the columns. Each further row is one record: what the table says of one
+   person. Up to 200 MB.
+2. **What is read.** Texts become values, numbers become ranges, and blanks the value *missing*. All of it can be
+   corrected. Columns that identify a person are left out.
+3. **What happens to it.** The table stays in this session, on the computer that runs dpbayes, and is never part of a
+   link. Nothing is released before you choose ε on *Release*.
+"""
+
+EXAMPLE = """
+| age | smoker | ward | readmitted |
+|----:|:-------|:--------|:----|
+|  47 | no     | surgery | no  |
+|  81 | yes    | general | yes |
+|     | no     | general | no  |
+"""
 
 PROTECTED = "Public: the number of records, and the values of a column. Protected: which record has which value."
 
@@ -96,7 +114,10 @@ def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
     if chosen.settings.data == "upload" and upload() is None:
         if person().may(Act.UPLOAD):
             with place:
-                headline("Upload a table to begin.")
+                headline("Bring a table of your own.")
+                text, example = st.columns([3, 2], gap="large")
+                text.markdown(NEEDS)
+                example.markdown(EXAMPLE)
         return False
     with place:
         with st.container(horizontal=True, vertical_alignment="center", key="head"):
@@ -161,7 +182,9 @@ def _preview(chosen: Chosen) -> None:
         names = tuple(column.name for column in mine.columns)
         records = [records[at[name]] if name in at else np.zeros(0, np.int64) for name in names]
         states = tuple(states[at[name]] if name in at else () for name in names)
-    note = ("" if chosen.has_public_records else "Not private (curator view). ") + (with_missing(mine) if mine else "")
+    note = "" if chosen.has_public_records else "Not private (curator view). "
+    if mine is not None:
+        note += kept("remarks", (mine.number, mine.encoded), lambda: " ".join(remarks(mine.frame, mine.encoded)))
     key = names, states, tuple(numbers.tobytes() for numbers in records), note
     show("columns", key, lambda: table_columns(names, states, records, note))
 
@@ -288,11 +311,6 @@ def _loader() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         file = st.file_uploader(f"{which} (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
         place = st.container(width="content")
-    if file is None and before is None:
-        st.caption(
-            "The first row of the file must contain the column names. The table stays in this session, on the computer "
-            "that runs dpbayes, and is never part of a link."
-        )
     refused = _read(file) if file is not None else ""
     if refused:
         st.warning(escaped(refused))

@@ -21,10 +21,8 @@ from dpbayes.sources.columns import (
     Categories,
     Column,
     Cuts,
-    code_of_missing,
     encode,
     encoded,
-    missing_values,
     numbers_in,
 )
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
@@ -32,7 +30,6 @@ from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.connected import Connected
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.graphs import MAX_NAME
-from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.uploads import DescribedTable, Upload
 from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead
@@ -203,11 +200,11 @@ def declare_columns(
         column_order=["use", "public", "column", "values", "missing", "meaning", TYPE],
         height=_height(len(mine.columns)),
         column_config={
-            "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
+            "use": st.column_config.CheckboxColumn(width=55, help=USE_HELP),
             "column": st.column_config.TextColumn(width=90),
-            "meaning": st.column_config.TextColumn(width=120, help=MEANING_HELP, max_chars=MAX_NAME),
-            "values": st.column_config.TextColumn(width=170, help=VALUES_HELP),
-            "missing": st.column_config.TextColumn(RULE, width=130, help=MISSING_HELP),
+            "meaning": st.column_config.TextColumn(width=90, help=MEANING_HELP, max_chars=MAX_NAME),
+            "values": st.column_config.TextColumn(width=260, help=VALUES_HELP),
+            "missing": st.column_config.TextColumn(RULE, width=120, help=MISSING_HELP),
             "public": st.column_config.CheckboxColumn(PUBLIC, width=80, help=PUBLIC_HELP),
         },
         key=_key(mine),
@@ -244,16 +241,12 @@ def _names(mine: DescribedTable, places: Sequence[int]) -> str:
 
 
 def _offer_public(mine: Table, keep: Callable[[Table], None], usual: Sequence[int], read: Sequence[int]) -> None:
-    """Offer to declare domains public; cut points that were read from the records only where they are shown."""
-    if usual:
-        label = escaped(f"The values of {_names(mine, usual)} are public")
-        st.button(label, key="all.public", on_click=lambda: _declare_public(mine, keep, usual))
-    if read:
-        with st.popover(escaped(f"Cut points of {_names(mine, read)}"), key="cuts"):
-            st.markdown("\n".join(f"- {escaped(mine.columns[k].name)}: {text_of(mine.domain(k))}" for k in read))
-            st.caption("These were read from the records. Type others in the table, unless anyone could name these.")
-            label = "They are public knowledge"
-            st.button(label, key="cuts.public", on_click=lambda: _declare_public(mine, keep, read))
+    """Offer to declare domains public; cut points that were read from the records are in their button."""
+    cuts = ", ".join(f"{mine.columns[place].name} ({text_of(mine.domain(place))})" for place in read)
+    for key, names, places in (("all.public", _names(mine, usual), usual), ("cuts.public", cuts, read)):
+        label = escaped(f"The values of {names} are public")
+        if places:
+            st.button(label, key=key, on_click=_declare_public, args=(mine, keep, places))
 
 
 def _declare_public(mine: Table, keep: Callable[[Table], None], places: Sequence[int]) -> None:
@@ -281,22 +274,6 @@ def _line(mine: DescribedTable, place: int) -> dict[str, object]:
         "meaning": declared.meaning,
         **_declared_cells(domain),
     }
-
-
-def with_missing(mine: Upload) -> str:
-    """Return sentences on what becomes of the missing values of the columns in use; "" without any."""
-
-    def sentences() -> list[str]:
-        numbers = [missing_values(column, mine.frame[column.name]) for column in mine.encoded]
-        return [_of_missing(*pair) for pair in zip(mine.encoded, numbers, strict=True) if pair[1]]
-
-    return " ".join(kept("columns.missing", (mine.number, mine.encoded), sentences))
-
-
-def _of_missing(column: Column, number: int) -> str:
-    state = column.domain[code_of_missing(column)]
-    rule = "have their own state," if state not in column.states else "count as"
-    return f"The {many(number, 'missing value')} of {brief(column.name)} {rule} {brief(state)}."
 
 
 def _declared_cells(domain: Column | None) -> dict[str, object]:
