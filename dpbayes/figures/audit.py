@@ -74,16 +74,16 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") ->
         for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        names.append(_left(place - 0.36, f"{row.name}: <b>{row.text}</b> {row.note}".rstrip()))
-        ends = {"x0": limit, "x1": limit, "y0": place - 0.2, "y1": place + 0.2}
+        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b> {row.note}".rstrip()))
+        ends = {"x0": limit, "x1": limit, "y0": place - 0.25, "y1": place + 0.25}
         lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
     if not title:
-        allowed = {"x": limit, "y": len(rows) - 0.69, "text": f"allowed: {factor_text(limit)}"}
-        names.append(allowed | {"showarrow": False, "font": {"size": 13}})
+        allowed = {"x": limit, "xanchor": "left" if limit < end / 2 else "right", "y": len(rows) - 0.6}
+        names.append(allowed | {"text": f"allowed: {factor_text(limit)}", "showarrow": False, "font": {"size": 13}})
     return figure_of(
         traces,
         x=titled(title, range=[0, end]) if title else factor_axis(end),
-        y={"range": [len(rows) - 0.6, -0.65], "visible": False, "fixedrange": True},
+        y={"range": [len(rows) - 0.45, -0.7], "visible": False, "fixedrange": True},
         height=80 + 130 * len(rows),
         meta=ROWS["meta"],
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
@@ -113,7 +113,7 @@ def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Tr
         "y": [place],
         "base": [start],
         "x": [stop - start],
-        "width": [0.22],
+        "width": [0.32],
         "marker": {"color": colour},
         "name": row.name,
         "hovertemplate": f"{row.name}: {row.text} {row.note}<extra></extra>",
@@ -203,11 +203,10 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
 
     Few outputs of a linear axis are bars, because a bar shows the size of a probability, and a line its differences.
     """
-    gap = np.abs(first - second)
-    seen = np.flatnonzero(gap >= SMALL_GAP * gap.max()) if y.get("type") != "log" else np.arange(len(first))
+    gap, is_linear = np.abs(first - second), y.get("type") != "log"
+    seen = np.flatnonzero(gap >= SMALL_GAP * gap.max()) if is_linear else np.arange(len(first))
     shown = slice(seen[0], seen[-1] + 1)
     places = outputs[shown]
-    is_linear = y.get("type") != "log"
     is_few = isinstance(places, list) and len(places) <= BARS and is_linear
     traces = list[Trace]()
     for law, colour, dash, name in ((first, FIRST, "solid", "first table"), (second, SECOND, "dash", "second table")):

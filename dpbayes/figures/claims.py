@@ -10,7 +10,6 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
     PERCENT,
-    Axis,
     Figure,
     Trace,
     faded,
@@ -81,7 +80,9 @@ def bound_figure(
     side = 0.1 * (last - first)  # for the texts of a point at either end
     span = [first - side, last + side]
     low, high = _span(curves)
-    up = powers_axis(y_title, low, high, automargin=True) if high - low > 2 else _log(y_title, range=[low, high])
+    up = titled(y_title, type="log", range=[low, high], automargin=True)
+    if high - low > 2:
+        up = powers_axis(y_title, low, high, automargin=True)
     if is_share:
         up = titled(y_title, range=[floor, 1 + 0.1 * (1 - floor)], automargin=True, tickformat=PERCENT)
     is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
@@ -169,7 +170,3 @@ def _span(curves: BoundCurves) -> list[float]:
     # Nearly flat curves get most of a decade, because the axis would otherwise have no labels.
     room = max(0.08 * (top - low), (0.8 - (top - low)) / 2)
     return [low - room, top + room]
-
-
-def _log(text: str, **more: object) -> Axis:
-    return titled(text, type="log", automargin=True) | more
