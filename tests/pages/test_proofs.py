@@ -94,7 +94,7 @@ def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str)
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
-    corrected = press(open_page(PAGE, **query), "The corrected mechanism")
+    corrected = press(open_page(PAGE, **query), "Corrected mechanism")
     assert settings_of(corrected).options("audit").subject.name == ANSWERS[case][1]
     assert " can make a release" not in headline(corrected)
     assert headline(press(at, "My mechanism")) == headline(open_page(PAGE))

@@ -106,7 +106,7 @@ def _choices(example: str) -> None:
     if example in EXAMPLES:
         back, icon = Example["NONE"], ":material/arrow_back:"
         st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
-        st.button("The corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
+        st.button("Corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
     else:
         controls.parameter_control("audit.subject")
     with st.container(key="audit-examples", gap="xsmall"):
