@@ -9,7 +9,7 @@ from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
-from dpbayes.experiments.accuracy.plan import AccuracyPlan, Method
+from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.figures.accuracy import BAND, accuracy_figure, log_loss_figure
 from dpbayes.figures.style import Figure, directly_named
@@ -89,18 +89,22 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
         "loss": log_loss_figure(study.loss_curves(), grid, epsilon=place),
     }
     captions = {
-        "accuracy": comparison_sentence(study, k),
+        "accuracy": _about(study),
         "loss": "Above the dashed line, a prediction is worse than the shares of the values alone.",
     }
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
-    shown = {key: _named(figure) for key, figure in figures.items()}
-    return Frame(accuracy_headline(inputs, epsilon), shown, (_about(study),), captions, numbers)
+    shown = {key: _named(figure, BLIND[key]) for key, figure in figures.items()}
+    return Frame(accuracy_headline(inputs, epsilon), shown, (accuracy_advice(study, k),), captions, numbers)
 
 
-def _named(figure: Figure) -> Figure:
+BLIND = {"accuracy": "always the most frequent value", "loss": "the shares of the values alone"}
+"""What predicts without other columns, in each picture."""
+
+
+def _named(figure: Figure, blind: str) -> Figure:
     """Name both baselines at their lines."""
     figure = directly_named(figure, EXACT.titled.name, "without privacy", GRID[0], "top right")
-    return directly_named(figure, MAJORITY.titled.name, "always the most frequent value", GRID[-1], "top left")
+    return directly_named(figure, MAJORITY.titled.name, blind, GRID[-1], "top left")
 
 
 def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
@@ -126,22 +130,15 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
 
 
-def comparison_sentence(study: AccuracyStudy, k: int) -> str:
-    """Return the second best accuracy at a point of the grid, and from which epsilon on the best has no loss."""
+def accuracy_advice(study: AccuracyStudy, k: int) -> str:
+    """Return from which epsilon on the best mechanism at a point of the grid has no clear loss."""
     if not (ranked := study.ranked_at(k)):
-        return "No curve in the picture has a proved ε."
-    best, later, text = study.look(ranked[0]).name, _without_loss(study, ranked[0]), ""
-    if len(ranked) > 1:
-        text = f"{study.look(ranked[1]).name}: {share_text(float(study.mean(ranked[1])[k]))}. "
-    if later:
-        text += f"From ε = {numeral(later[0], 2)} on, {many(study.plan.repeats, 'repeat')} show no loss of {best}."
-    return text
-
-
-def _without_loss(study: AccuracyStudy, method: Method) -> tuple[float, ...]:
-    """Return the largest epsilons, at all of which a curve is not clearly below the exact posterior."""
-    clear = [k for k in range(len(study.plan.epsilons)) if _is_clear(study.behind(method, k))]
-    return study.plan.epsilons[max(clear, default=-1) + 1 :]
+        return "So: no curve in the picture has a proved ε."
+    best, epsilons = study.look(ranked[0]).name, study.plan.epsilons
+    clear = [place for place in range(len(epsilons)) if _is_clear(study.behind(ranked[0], place))]
+    if not (later := epsilons[max(clear, default=-1) + 1 :]):
+        return f"So: with {best}, every ε up to {numeral(epsilons[-1])} costs predictions."
+    return f"So: choose ε = {numeral(later[0], 2)} or more with {best}, which then loses nothing that can be measured."
 
 
 def _is_clear(lost: Estimate) -> bool:

@@ -16,6 +16,9 @@ from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure, value_mark
 from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
 
+CLOSE = 0.05
+"""An error that is larger than another by at most this share is called close to it."""
+
 SLIDER = Slider(
     "regression.precision",
     "Prior precision b",
@@ -119,20 +122,21 @@ def _price_frame(inputs: RegressionPrice, k: int) -> Frame:
 def _frame(inputs: RegressionInputs, k: int) -> Frame:
     result, records = inputs.measured
     study, curves = result.study, [_in_dollars(curve, records.half_width) for curve in result.curves]
-    errors = regression_errors_figure(np.array(PRECISIONS), curves, marked=PRECISIONS[k])
+    errors = regression_errors_figure(np.array(PRECISIONS), curves, study.certified, marked=PRECISIONS[k])
     epsilons, caption = _epsilons(study, (result.train, result.features), k)
     numbers = {
         name: float(of.mean[k])
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
+    best = records.root(float(result.exact.mean.min()))
     mark = value_mark(
         PRECISIONS[k], roots["private"], f"{round(roots['private']):,}", RegressionSampler.colour, side="top right"
     )
     errors = replace(errors, data=(*errors.data, mark))
     start, figures = f"At ε = {numeral(study.certified[k])}, ", {"errors": errors, "epsilons": epsilons}
-    headline = start + regression_headline(roots, records.target)
-    return Frame(headline, figures, (_about(result),), {"epsilons": caption}, numbers)
+    headline = start + regression_headline(roots, best, records.target)
+    return Frame(headline, figures, (_advice(result),), {"errors": _about(result), "epsilons": caption}, numbers)
 
 
 def _in_dollars(curve: Curve, half_width: float) -> Curve:
@@ -141,12 +145,22 @@ def _in_dollars(curve: Curve, half_width: float) -> Curve:
     return replace(curve, y=half_width * root, error=half_width * curve.error / (2 * root))
 
 
-def regression_headline(roots: Mapping[str, float], target: str) -> str:
-    """Return the root of the error in dollars, beside that without privacy or without features."""
+def regression_headline(roots: Mapping[str, float], best: float, target: str) -> str:
+    """Return the root of the error in dollars, beside the `best` one without privacy or that without features."""
     first = f"a private prediction of {target} misses by {round(roots['private']):,} dollars"
     if roots["private"] >= roots["mean"]:
         return f"{first}, no better than always the mean ({round(roots['mean']):,})."
-    return f"{first}; without privacy, by {round(roots['exact']):,}."
+    return f"{first}; the best one without privacy, by {round(best):,}."
+
+
+def _advice(result: RegressionResult) -> str:
+    """Return the least proved epsilon whose error is close to the best one without privacy."""
+    close = result.several.mean <= (1 + CLOSE) ** 2 * result.exact.mean.min()
+    if not close.any():
+        return f"So: no b of the slider has an error within {CLOSE:.0%} of the best one without privacy."
+    k = int(np.where(close, result.study.certified, np.inf).argmin())
+    chosen = f"ε = {numeral(result.study.certified[k])} (b = {numeral(PRECISIONS[k])})"
+    return f"So: choose {chosen}, the least ε whose error is within {CLOSE:.0%} of the best one without privacy."
 
 
 def _price(study: RegressionScenario, k: int) -> str:

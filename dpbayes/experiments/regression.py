@@ -31,7 +31,7 @@ _REPEATS_AT_ONCE = 25
 
 LOOKS = {
     "exact": Look("without privacy", EXACT, width=3),
-    "cut": Look("trimmed, without privacy", EXACT, "dot", width=2),
+    "cut": Look("trimmed, without privacy", EXACT, "dot", width=4),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
     "baseline": Look("always the mean", BOUND, "dash", width=2),
@@ -187,7 +187,7 @@ class RegressionResult:
     def curves(self) -> list[Curve]:
         """The errors as curves over the prior precisions; the baseline has no band, which would cover other curves."""
         precisions, nowhere = np.array(self.study.precisions), np.full(len(self.study.precisions), np.nan)
-        shown = {"exact": self.exact, "cut": self.shown_cut, "one": self.one, "several": self.several}
+        shown = {"exact": self.exact, "one": self.one, "several": self.several, "cut": self.shown_cut}
         if self.study.draws == 1:
             del shown["several"]
         curves = [Curve(LOOKS[name], precisions, errors.mean, errors.standard_error) for name, errors in shown.items()]

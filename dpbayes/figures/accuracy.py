@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.text import numeral, share_text
+from dpbayes.base.text import share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
@@ -17,10 +17,10 @@ from dpbayes.figures.style import (
     Trace,
     band_of,
     chosen_epsilon,
-    epsilon_axis,
     faded,
     figure_of,
     line_of,
+    log_axis,
     titled,
     value_mark,
 )
@@ -32,12 +32,6 @@ ACCURACY = "correct predictions"
 
 _CLOSE = 0.02
 """A distance of two accuracies within which a text does not fit."""
-
-_FEWEST = 4
-"""Ticks of an axis; between fewer at 1, 2 and 5 there are finer ones."""
-
-_DECADES = 3
-"""Powers of ten beyond which an axis has them alone."""
 
 
 def accuracy_figure(
@@ -70,9 +64,12 @@ def _mark(curve: Curve, epsilon: float, side: str, top: float) -> Trace:
     """Mark a value with its text, which is above the highest curve if that is close above."""
     value = at_epsilon(curve, epsilon)
     mark = value_mark(epsilon, value, share_text(value), curve.look.colour, side=side)
-    if side.startswith("bottom") or top - value > _CLOSE:
-        return mark
-    places = {"x": [epsilon] * 2, "y": [value, top], "text": ["", *mark["text"]]}
+    height = value if side.startswith("bottom") or top - value > _CLOSE else top
+    places = {
+        "x": [epsilon] * 2,
+        "y": [value, height],
+        "text": ["\u00a0", *mark["text"]],
+    }  # always two, so they move
     return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}}
 
 
@@ -92,34 +89,15 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
 def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
     """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = titled("penalty for wrong probabilities (log loss)", type="log", **_ticks(ends.min() * 0.9, ends.max() * 1.1))
+    y = log_axis("penalty for wrong probabilities (log loss)", ends.min() * 0.9, ends.max() * 1.1)
     shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
     return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
 
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
     low, high = np.log10(epsilons[[0, -1]])
-    if high - low > _DECADES:
-        return epsilon_axis(epsilons)
     room = 0.02 * (high - low) or 0.1
-    return titled(title, type="log", range=[low - room, high + room], **_ticks(10 ** (low - room), 10 ** (high + room)))
-
-
-def _ticks(low: float, high: float) -> Axis:
-    """Return ticks at 1, 2 and 5 times powers of ten between two numbers, or at powers of ten if these are many."""
-    shown = _multiples((1, 2, 5), low, high)
-    if len(shown) < _FEWEST:
-        shown = _multiples((1, 1.5, 2, 3, 5, 7), low, high)
-    if len(shown) > 12:
-        shown = [tick for tick in shown if f"{tick:e}".startswith("1")]
-    return {"tickvals": shown, "ticktext": [numeral(tick) for tick in shown]} if len(shown) > 1 else {}
-
-
-def _multiples(digits: Sequence[float], low: float, high: float) -> list[float]:
-    """Return the digits times powers of ten between two numbers."""
-    tens = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
-    ticks = [float(f"{digit}e{ten}") for ten in tens for digit in digits]
-    return [tick for tick in ticks if low <= tick <= high]
+    return log_axis(title, *epsilons[[0, -1]], range=[low - room, high + room])
 
 
 def _figure(curves: Sequence[Curve], *, x: Axis, y: Axis, **layout: Any) -> Figure:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
@@ -20,10 +21,12 @@ from dpbayes.figures.style import (
 )
 
 
-def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *, marked: float) -> Figure:
+def regression_errors_figure(
+    precisions: FloatArray, curves: Sequence[Curve], proved: FloatArray, *, marked: float
+) -> Figure:
     """Draw errors by predictor with bands of one standard error; `marked` is the chosen precision.
 
-    NaN is a gap, and a curve without numbers is left out.
+    The axis has the `proved` epsilons (P,) below the precisions (P,). NaN is a gap; an empty curve is left out.
     """
     curves = [curve for curve in curves if np.isfinite(curve.y).any()]
     traces: list[Trace] = []
@@ -34,7 +37,10 @@ def regression_errors_figure(precisions: FloatArray, curves: Sequence[Curve], *,
     high = float(max(np.nanmax(curve.y) for curve in curves))
     axis = titled("typical error in dollars (root mean square)", automargin=True, range=[0, 1.06 * high])
     mark = chosen_epsilon(precisions, marked)
-    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=420, shapes=[mark])
+    x = _precision_axis(precisions)
+    spent = np.exp(np.interp(np.log(x["tickvals"]), np.log(precisions), np.log(proved)))
+    x["ticktext"] = [f"{text}<br>ε = {numeral(at, 2)}" for text, at in zip(x["ticktext"], spent.tolist(), strict=True)]
+    return figure_of(traces, x=x, y=axis, height=420, shapes=[mark])
 
 
 def epsilon_figure(

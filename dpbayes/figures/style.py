@@ -216,20 +216,22 @@ def titled(text: str, **more: Any) -> Axis:
     return {"title": {"text": text}, **more}
 
 
+CLOSE = (1, 1.5, 2, 3, 5, 7)
+"""The first digits of the numbers of a logarithmic axis within a power of ten."""
+
+
 def log_axis(text: str, low: float, high: float, **more: Any) -> Axis:
-    """Return a logarithmic axis with powers of ten, and on a short axis also 2 and 5 times these."""
+    """Return a logarithmic axis with powers of ten, on a short axis also 2 and 5 times these, or within one more."""
     minor = {"dtick": "D1"}
     if high >= 1000 * low:
         return titled(text, type="log", dtick=1, minor=minor, **more)
-    if not high >= 10 * low > 0:
-        return titled(text, type="log", **more)  # within a decade, Plotly writes full numbers
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    steps = [(step, power) for power in powers for step in (1, 2, 5)]
+    steps = [(step, power) for power in powers for step in ((1, 2, 5) if high >= 10 * low else CLOSE)]
     shown = {"tickvals": [step * 10.0**power for step, power in steps], "ticktext": [_stop(*at) for at in steps]}
     return titled(text, type="log", minor=minor, **shown, **more)
 
 
-def _stop(step: int, power: int) -> str:
+def _stop(step: float, power: int) -> str:
     return numeral(step * 10.0**power) if -4 <= power < 6 else f"{step}·10<sup>{power}</sup>"
 
 

@@ -42,7 +42,7 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
     gaps, nothing = errors(2), errors(3)
     gaps.mean[1], nothing.mean[:] = np.nan, np.nan
-    figure = regression_errors_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), marked=10.0).to_plotly()
+    figure = regression_errors_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), 1 / B, marked=10.0).to_plotly()
     line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
     assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error"}
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)

@@ -382,7 +382,7 @@ EXPERIMENTS = {
         "With the same ε and no δ, mechanisms keep the same promise, so the most accurate one is the best choice.",
         lambda _: _offered("release", "reading"),
         _comparison_board,
-        "A naive reader can have less error, but its 95% intervals can miss more than half of the true values. "
+        "A naive reader has less error on some tables, but its 95% intervals can miss most of the true values. "
         "Adaptive is missing: it chooses a graph of its own.",
         ("calibration", "noise", "delta"),
         PRIVATE,
@@ -400,7 +400,7 @@ EXPERIMENTS = {
     Experiment.REGRESSION: Shown(
         "What does privacy cost in a regression?",
         "advanced, Figure 2",
-        "A stronger prior gives more privacy and a larger error. Look for a strength at which both are acceptable.",
+        "A published line can expose a record. A stronger prior hides it better, at the price of a larger error.",
         _regression_controls,
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b); a w within norm B is released. Zhang et al. 2016, Figure 2.",
