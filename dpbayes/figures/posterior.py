@@ -103,8 +103,18 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray], samples: FloatArray) 
     return [max(0.0, low - room), min(1.0, high + room)]
 
 
+ABSENT = "missing"
+"""The value that stands for no value."""
+
+LIGHT, DARK = 0.25, 0.75
+"""The opacities of the first and the last value of a bar."""
+
+LETTER, LETTERS = 1.8, 20
+"""The width of a letter below a bar, in percent of the bar in a narrow window, and the letters of a value there."""
+
+
 def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> Figure:
-    """Draw a bar for each column, which its values share by their records; the first value is the lightest part.
+    """Draw a bar for each column, which its values share by their records, with the names of the values below it.
 
     Args:
         names: The columns.
@@ -115,33 +125,43 @@ def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], record
     for k in range(max(map(len, states))):
         has = np.array([k < len(values) for values in states])
         counts = [numbers[k] for numbers in records if k < len(numbers)]
-        shares = [100 * numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
-        labels = [plain(values[k], 24) for values in states if k < len(values)]
-        with_shares = [f"{label}: {share_text(share / 100)}" for label, share in zip(labels, shares, strict=True)]
+        shares = [numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
+        values = [plain(values[k], LETTERS) for values in states if k < len(values)]
         shades = [_shade(values, k) for values in states if k < len(values)]
         marker = {"color": shades, "line": {"color": faded(BOUND, 0.8), "width": 1}}
-        texts = {"text": with_shares, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0}
-        hover = {"customdata": counts, "hovertemplate": "%{text}: %{customdata:,} records<extra></extra>"}
-        bar = {"type": "bar", "orientation": "h", "x": np.array(shares), "y": rows[has], "width": 0.8}
-        bars.append(bar | {"marker": marker, "showlegend": False} | texts | hover)
-    ticks = {"tickvals": rows, "ticktext": distinct_labels(names, 24), "automargin": True, "showgrid": False}
+        texts = {"text": [share_text(share) for share in shares], "textposition": "inside", "textfont": {"size": 11}}
+        template = "%{customdata[0]}: %{text}, %{customdata[1]:,} records<extra></extra>"
+        hover = {"customdata": list(zip(values, counts, strict=True)), "hovertemplate": template}
+        place = {"x": 100 * np.array(shares), "y": rows[has] + 0.18, "width": 0.54, "insidetextanchor": "middle"}
+        bars.append({"type": "bar", "orientation": "h", "marker": marker, "showlegend": False} | place | texts | hover)
+    legends = [_legend(*column) for column in zip(states, records, rows, strict=True) if column[0]]
+    labels = [f"{name}<br> " for name in distinct_labels(names, 24)]
+    ticks = {"tickvals": rows, "ticktext": labels, "automargin": True, "showgrid": False}
     x, y = titled("% of the records", range=[0, 100.3]), {"zeroline": False, "range": [0.5 - len(names), 0.5], **ticks}
-    small = {"minsize": 10, "mode": "hide"}
-    space = ROWS | {"margin": ROWS["margin"] | {"t": 12}}
-    return figure_of(bars, x=x, y=y, height=64 + 35 * len(names), barmode="stack", uniformtext=small, **space)
+    layout = ROWS | {"barmode": "stack", "uniformtext": {"minsize": 9, "mode": "hide"}}
+    layout["margin"] = ROWS["margin"] | {"t": 12}
+    return figure_of([*bars, *legends], x=x, y=y, height=64 + 35 * len(names), **layout)
 
 
-ABSENT = "missing"
-"""The value that stands for no value."""
-
-LIGHT, DARK = 0.12, 0.5
-"""The opacities of the first and the last value of a bar."""
+def _legend(values: Sequence[str], records: IntArray, row: float) -> Trace:
+    """Return the names of a bar's values below their parts, moved apart; of too many, those of most records."""
+    shares = 100 * records / max(records.sum(), 1)
+    widths = LETTER * np.array([2.5 + min(len(value), LETTERS) for value in values])
+    order = np.argsort(-records, kind="stable")
+    named = np.sort(order[np.cumsum(widths[order]) <= 100])
+    before, width = np.cumsum(widths[named]) - widths[named], widths[named].sum()
+    wanted = (np.cumsum(shares) - shares)[named]
+    starts = np.minimum(np.maximum.accumulate(np.maximum(wanted - before, 0)), 100 - width) + before
+    texts = [f'<span style="color:{_shade(values, k)}">■</span> {plain(values[k], LETTERS)}' for k in named]
+    look = {"mode": "text", "textposition": "middle right", "textfont": {"size": 11}, "cliponaxis": False}
+    quiet = {"hoverinfo": "skip", "showlegend": False}
+    return {"type": "scatter", "x": starts, "y": np.full(len(named), row - 0.27), "text": texts} | look | quiet
 
 
 def _shade(values: Sequence[str], k: int) -> str:
     """Return the colour of a column's value at index k, which no other value of the column has."""
     if values[k] == ABSENT:
-        return faded(BOUND, 0.35)
+        return faded(BOUND, 0.6)
     last = sum(value != ABSENT for value in values) - 1
     return faded(EXACT, LIGHT + (DARK - LIGHT) * k / max(last, k, 1))
 

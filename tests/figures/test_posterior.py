@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dpbayes.base.looks import EXACT, PRIVATE
-from dpbayes.figures.posterior import columns_figure, density_figure, rows_figure
+from dpbayes.figures.posterior import LETTER, columns_figure, density_figure, rows_figure
 
 THETA = np.linspace(0, 1, 201)
 PRIVATE_DENSITY, EXACT_DENSITY = stats.beta(3, 10).pdf(THETA), stats.beta(3.5, 10).pdf(THETA)
@@ -58,6 +58,17 @@ def test_rows_have_means_and_both_ends_of_their_intervals_and_whole_labels():
 def test_the_values_of_a_column_share_its_bar_by_their_records():
     states, records = [["no", "<i>yes</i>"], ["a", "b", "c"]], [np.array([3, 1]), np.array([2, 0, 0])]
     figure = columns_figure(["<b>rain</b>", "x"], states, records).to_plotly()
-    assert [list(bar.x) for bar in figure.data] == [[75, 100], [25, 0], [0]]
-    assert [list(bar.y) for bar in figure.data] == [[0, -1], [0, -1], [-1]]
-    assert "<" not in figure.data[1].text[0] + figure.layout.yaxis.ticktext[0]
+    *bars, first, second = figure.data
+    assert [list(bar.x) for bar in bars] == [[75, 100], [25, 0], [0]]
+    names = [[text.split("■</span> ")[1] for text in row.text] for row in (first, second)]
+    assert names == [["no", "&lt;i&gt;yes&lt;/i&gt;"], ["a", "b", "c"]]
+    assert list(first.x) == [0, 75], "a name begins where its part does"
+    assert "<b>" not in figure.layout.yaxis.ticktext[0]
+
+
+def test_of_many_values_the_most_frequent_have_names_that_do_not_lie_on_each_other():
+    values, records = [f"value {k}" for k in range(40)], np.arange(40)
+    *_, names = columns_figure(["x"], [values], [records]).data
+    assert "value 39" in names["text"][-1]
+    assert 3 < len(names["text"]) < 12
+    assert min(np.diff(names["x"])) >= LETTER * len("value 39")

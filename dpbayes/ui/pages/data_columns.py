@@ -200,7 +200,7 @@ def declare_columns(
         column_order=["use", "public", "column", "values", "missing", "meaning", TYPE],
         height=_height(len(mine.columns)),
         column_config={
-            "use": st.column_config.CheckboxColumn(width=55, help=USE_HELP),
+            "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
             "column": st.column_config.TextColumn(width=90),
             "meaning": st.column_config.TextColumn(width=90, help=MEANING_HELP, max_chars=MAX_NAME),
             "values": st.column_config.TextColumn(width=260, help=VALUES_HELP),
