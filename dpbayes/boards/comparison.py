@@ -128,6 +128,9 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     caption = f"{_about(inputs)} The dashed line ignores the table: all values of a column are equally likely."
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
     headline, advice = comparison_headline(pure or weaker, inputs.blind)
+    least, name = min(((numbers[look.name], look.name) for look in weaker), default=(np.inf, ""))
+    if pure and least < min(numbers[look.name] for look in pure):
+        advice += f" With the weaker promise of a δ, {name} has {numeral(least)}."
     notes = advice, *_missing(inputs, here, place)
     return Frame(f"{at}, {headline}", figures, notes, {"here": caption}, numbers)
 

@@ -297,10 +297,11 @@ def _beliefs(game: Game, answers: int) -> Figure:
 
 def _wins(game: Game, answers: int) -> Figure:
     study, (least, most) = game.study, game.bracket
+    stated, verdict = math.ceil(game.stated), "refuted" if game.is_refuted else "paper"
     marks = [
-        (" proved:<br> at least", least, True),
-        (" proved:<br> at most", most, True),
-        (f" Theorem 3:<br>{' refuted,' if game.is_refuted else ''}", max(1.0, game.stated), not game.is_refuted),
+        (f" proved: at<br> least {math.ceil(least):,}", least, True),
+        (f" proved: at<br> most {math.ceil(most):,}", most, True),
+        (f" Theorem 3: {stated:,}<br> ({verdict})", max(1.0, game.stated), not game.is_refuted),
     ]
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1

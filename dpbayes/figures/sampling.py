@@ -1,6 +1,5 @@
 """Pictures of posterior sampling: a trimmed row and its samples, errors by their number, and the query game."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -163,7 +162,7 @@ def adversary_figure(
     ]
     for (name, at, valid), y in zip(marks, (0.68, 0.6, 0.52), strict=False):
         line = {"color": BOUND if valid else INVALID, "width": 2, "dash": "dash"}
-        texts = {"text": ["", f"{name} {math.ceil(at):,}", ""], "textposition": "middle right", "mode": "lines+text"}
+        texts = {"text": ["", name, ""], "textposition": "middle right", "mode": "lines+text"}
         traces.append(LINES | texts | {"x": [at] * 3, "y": [0.5, y, 1.0], "line": line, "showlegend": False})
     most = 3 * max(float(answers[-1]), *(at for _, at, _ in marks))  # room for the texts
     needed = {"x": [1, most], "y": [level, level], "text": [f"{level:.0%} of games", ""], "mode": "lines+text"}

@@ -68,6 +68,8 @@ def test_the_board_marks_and_states_the_simulated_epsilon(stop):
     errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
     frame.figures["errors"].to_plotly()
+    least = min(frame.numbers, key=frame.numbers.__getitem__)
+    assert least in frame.headline
 
 
 def test_only_the_curators_board_is_private():
