@@ -21,12 +21,6 @@ COLUMNS_SHOWN = 40
 ROWS_SHOWN = 24
 """The most rows of a node that are drawn."""
 
-INTERVALS = {
-    Reading.NOISE_AWARE: "Estimates account for the noise and use all released counts, not those of the row alone.",
-    Reading.AS_REAL: "They ignore the noise, and miss the true value more often.",
-}
-"""A sentence on the intervals of each reading."""
-
 
 def table_columns(
     names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray], note: str = ""
@@ -69,7 +63,6 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
     question = f"How does {event} depend on its parents?" if network.parents[node] else f"How likely is {event}?"
     panel = Panel("rows", question, "Each row with its 95% interval.", large=True)
     board = Board("release", "The released probabilities", (panel,), {})
-    reading = reading if release.tells_noise else Reading.AS_REAL
     return View(board, lambda _: (_frame(network, release, reading, node, answer),))
 
 
@@ -83,18 +76,24 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     if isinstance(release.outcome, ReleasedPosterior):
         law = release.answering_posterior if reading is Reading.NOISE_AWARE else release.posterior
         mean, (low, high) = law.mean[cells], law.interval(LEVEL, cells=cells)
-        notes = [f"Lines: 95% intervals. {INTERVALS[reading]}"]
         if isinstance(law, DirichletMixtures):
-            notes += filter(None, [roughness(law)])
+            said = (
+                "Lines: 95% intervals. Estimates account for the noise and use all released counts, not only the row’s."
+            )
+            notes = [said, *filter(None, [roughness(law)])]
         else:
             updates = np.maximum(release.outcome.updates, 0.0)
             sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
             counts = [f" ({own:,.0f} of {of:,.0f})" for own, of in zip(updates[cells], sums, strict=True)]
-            notes.append("In brackets: the released counts. Those below 0 are shown as 0.")
+            notes = [
+                "Lines: 95% intervals. They ignore the noise, and miss the true value more often. In brackets: the "
+                "released counts. Those below 0 are shown as 0."
+            ]
     if len(every) > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    texts = [f"{near_one(value, 2)}{count}" for value, count in zip(mean, counts, strict=True)]
+    shown = (f"{value:.2f}" if 0.005 <= value < 0.995 else near_one(value, 2) for value in mean)
+    texts = [f"{value}{count}" for value, count in zip(shown, counts, strict=True)]
     figure = rows_figure(labels, (mean, low, high), texts)
     return Frame(answer, {"rows": figure}, (), {"rows": " ".join(notes)})
 

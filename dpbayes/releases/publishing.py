@@ -45,7 +45,7 @@ def require_public(columns: Iterable[Column]) -> None:
         listed = f"{', '.join(read_off[:5])}{' and others' * (len(read_off) > 5)}"
         raise InputError(
             f"The values of the column{'s' * (len(read_off) > 1)} {listed} were read from the records and can reveal "
-            "them. On Data, replace them with values from public knowledge, then tick public."
+            "them. On Data, confirm that anyone could list them without the records, or type others."
         )
 
 

@@ -33,4 +33,4 @@ def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:
     network = document.network
     board = released_view(document, Reading.NOISE_AWARE, network.names[-1]).complete()
     assert len(board.frame.figures["rows"].data[0]["x"]) == min(24, network.rows_per_node[-1])
-    assert board.facts["ρ"]
+    assert document.request.dataset in board.facts["release of"]

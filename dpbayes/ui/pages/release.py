@@ -1,7 +1,7 @@
 """One real release: what it contains, what it costs, the button that makes it, and the result in the same place."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -41,21 +41,23 @@ from dpbayes.ui.pages.release_history import (
     RELEASED,
     as_epsilon,
     budget_of,
-    check_a_file,
-    example,
+    epsilon_of,
     example_or_file,
     followed_box,
     history,
     last_release,
     release_names,
+    show_later,
 )
 from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import OF_BOARDS, OTHERS, looked_at
+from dpbayes.ui.session.options import ExploreView
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.widgets import controls
+from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share_python
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
 from dpbayes.ui.widgets.opened_release import NEWEST, opened_release, small_graph
@@ -86,16 +88,11 @@ def release_page(chosen: Chosen) -> None:
             in_use = _release(chosen, path)
         with sentence_instead():
             history(path, float(chosen.parameter("delta")), in_use)
-        check_a_file()
     else:
-        headline("Anyone can check and use a release without the records.")
+        place = st.container()
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        if chosen.settings.story:
-            with sentence_instead():
-                opened_release(example(), key="example")
-        else:
-            example_or_file(last_release())
+        example_or_file(last_release(), place)
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
@@ -108,18 +105,26 @@ def _release(chosen: Chosen, path: Path) -> str:
         form = st.container() if row is None else st.expander("Another release", key=f"release.another.{row}")
         with form, st.container(key="cards"):
             columns = st.columns(3)
+        accounts = ledger.read_books(path).accounts if path.exists() else {}
+        same = ledger.names_of(path, chosen.dataset) if accounts and not chosen.is_connected else ()
+        is_pure = (
+            chosen.reads_records
+            and bool(same)
+            and all(accounts[name].measure is PrivacyMeasure.EPSILON for name in same)
+        )
         with _card(columns[0], "What goes out"):
-            request = _request(chosen)
+            request = _request(chosen, is_pure=is_pure)
         with _card(columns[2], "What it costs"):
             budget, pay, more = (st.container() for _ in range(3))
             with budget:
-                charged = _account_to_charge(chosen, path, request, more)
+                charged = _account_to_charge(chosen, accounts, same, request, more)
         request = replace(request, dataset=charged.account.dataset)
         published = None if charged.is_new else shown_again(path, request)
         with _card(columns[1], "What readers learn"):
             _worth(chosen, request)
+            _risks(charged, request, is_made=published is not None)
         if published is not None:
-            pay.caption("This release exists. For another one, change the mechanism or ε.")
+            pay.caption("This release exists and costs no budget again. For another one, change the mechanism or ε.")
         else:
             with pay:
                 _costs(charged)
@@ -136,13 +141,13 @@ def _release(chosen: Chosen, path: Path) -> str:
         raise
     with place:
         if published is not None:
-            headline(f"The release {escaped(release_names(ledger.read_books(path))[published.row])} is made.")
+            name = escaped(release_names(ledger.read_books(path))[published.row])
+            headline(f"The release {name} is made. All checks hold.")
         else:
             headline(_finding(charged, request))
     if published is not None:
         with result:
-            if published.row != row:
-                st.info(f"This release exists already, in row {published.row} of the ledger. It costs no budget again.")
+            show_later(ledger.read_books(path), published.row, float(charged.delta))
             opened_release(published.document, key=NEWEST)
     return charged.account.dataset
 
@@ -168,7 +173,7 @@ def require_releasable(chosen: Chosen) -> None:
 # What is released
 
 
-def _request(chosen: Chosen) -> Chargeable:
+def _request(chosen: Chosen, *, is_pure: bool) -> Chargeable:
     """Show the mechanism, its privacy loss and what it releases; return the request for the suggested name."""
     first, second = st.columns(2)
     with first:
@@ -178,8 +183,15 @@ def _request(chosen: Chosen) -> Chargeable:
         raise InputError(f"The mechanism {label} has no exact sampler and no real release. Choose another one.")
     with second:
         controls.box("Privacy loss ε", "release.epsilon", typed(chosen.epsilon), _set_epsilon, help=terms.EPSILON)
-    dataset, delta = suggested_name(chosen), _delta(chosen)
-    if chosen.reads_records or "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
+        if not chosen.reads_records and st.button(":primary[Which ε?]", type="tertiary", key="release.which"):
+            set_parameter("explore.view", ExploreView.EPSILON)
+            turn_to("pages/explore.py")
+    dataset, delta = suggested_name(chosen), typed(chosen.parameter("delta"))
+    if is_pure or (chosen.reads_records and chosen.parameter("table_noise") is TableNoise.LAPLACE):
+        delta = "0"
+    if is_pure:
+        st.caption("δ = 0, as in the budget of these records: Laplace noise, with larger errors.")
+    elif chosen.reads_records or "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
         more = " 0 is Laplace noise, with larger errors." * chosen.reads_records
         controls.box("δ", "release.delta", delta, _set_delta, help=terms.DELTA + more)
     if chosen.reads_records:
@@ -201,7 +213,7 @@ def _mechanism(chosen: Chosen) -> None:
         "Mechanism",
         KINDS,
         key=key,
-        format_func=lambda kind: "Adaptive: choose the graph too" if kind == ADAPTIVE else kind_called(kind).label,
+        format_func=lambda kind: kind_called(kind).label,
         placeholder="Choose a mechanism with exact noise",
         on_change=lambda: change(mechanism=st.session_state[key]),
     )
@@ -209,12 +221,6 @@ def _mechanism(chosen: Chosen) -> None:
 
 def _set_epsilon(text: str) -> None:
     set_parameter("epsilon", read_parameter("epsilon", controls.plain_number(text)))
-
-
-def _delta(chosen: Chosen) -> str:
-    """Return the delta of the request as text: 0 only for an adaptive release with Laplace noise."""
-    is_pure = chosen.reads_records and chosen.parameter("table_noise") is TableNoise.LAPLACE
-    return "0" if is_pure else typed(chosen.parameter("delta"))
 
 
 def _set_delta(text: str) -> None:
@@ -246,10 +252,11 @@ def _numbers(request: Chargeable) -> str:
 
 def _worth(chosen: Chosen, request: Chargeable) -> None:
     """State the error of the answer on Explore, if the person may know it, and the risk for one person."""
-    said = "*Explore* simulates the answers of such a release."
-    if isinstance(request, ReleaseRequest) and (
-        chosen.has_public_records or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}
-    ):
+    if isinstance(request, AdaptiveRequest):
+        st.page_link("pages/explore.py", label="See simulated releases on Explore", icon=":material/arrow_forward:")
+        return
+    said = ""
+    if chosen.has_public_records or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}:
         inputs = tolerance_inputs(chosen, TrueTable(chosen.counts))
         key = (explored(chosen), chosen.epsilon)
         error = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
@@ -259,14 +266,7 @@ def _worth(chosen: Chosen, request: Chargeable) -> None:
         said = f"95 of 100 releases answer within {within} of the table."
         if not chosen.has_public_records:
             said += " This error is computed from the table: it is not private (curator view)."
-    if isinstance(request, ReleaseRequest):
-        said += f" {request.entry.accuracy(request, request.calibrated.scale)}"
-    st.caption(said)
-    epsilon, delta = map(float, _promise(request))
-    promise = Guarantee(epsilon, delta)
-    most = in_hundred(ceiling(SUSPICION, promise))
-    st.metric("An attacker’s belief about one person", f"{percent(SUSPICION)} → {most}%")
-    st.caption(belief_sentence(promise))
+    st.caption(f"{said} {request.entry.accuracy(request, request.calibrated.scale)}")
 
 
 def suggested_name(chosen: Chosen) -> str:
@@ -368,15 +368,17 @@ class ChargedAccount:
 
 
 def _account_to_charge(
-    chosen: Chosen, path: Path, request: Chargeable, more: "st.delta_generator.DeltaGenerator"
+    chosen: Chosen,
+    accounts: Mapping[str, Account],
+    same: Sequence[str],
+    request: Chargeable,
+    more: "st.delta_generator.DeltaGenerator",
 ) -> ChargedAccount:
     """Let the person choose the dataset that pays, or fill in a new one, also in `more`. Records have one budget.
 
     Errors: InputError.
     """
-    accounts = ledger.read_books(path).accounts if path.exists() else {}
-    same = ledger.names_of(path, chosen.dataset) if accounts and not chosen.is_connected else ()
-    delta = _promise(request)[1] or Fraction(_delta(chosen))
+    delta = _promise(request)[1] or Fraction(typed(chosen.parameter("delta")))
     if accounts:
         options = [*same] or [*accounts, NEW]
         key = f"release.dataset.{request.dataset}"  # another table has its own choice
@@ -430,6 +432,22 @@ def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
     return (stated.epsilon, stated.delta) if stated else (number_of(request.cost), Fraction(0))
 
 
+def _risks(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> None:
+    """State the risk for one person of this release, and of all releases of the records with it."""
+    epsilon, delta = map(float, _promise(request))
+    promise, account, own = Guarantee(epsilon, delta), charged.account, charged.cost or Fraction(0)
+    st.metric("An attacker’s belief about one person", _risen(promise))
+    st.caption(belief_sentence(promise))
+    spent = account.spent if is_made else account.spent + own
+    if spent > own > 0:
+        of_all = Guarantee(epsilon_of(account.measure, spent, float(charged.delta)))
+        st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", _risen(of_all))
+
+
+def _risen(promise: Guarantee) -> str:
+    return f"{percent(SUSPICION)} → {in_hundred(ceiling(SUSPICION, promise))}%"
+
+
 def _costs(charged: ChargedAccount) -> None:
     """Draw the cost of all releases with this one as a part of the budget, and state what is left, as epsilons."""
     account, cost = charged.account, charged.cost
@@ -443,15 +461,16 @@ def _costs(charged: ChargedAccount) -> None:
         text=f"Then ε = **{charged.shown(spent)}** of **{charged.shown(account.budget)}** is spent{charged.at_delta}. "
         f"{rest}",
     )
-    if account.measure is PrivacyMeasure.RHO:
-        st.caption("With a δ, releases together cost less than the sum of their ε.")
 
 
 def _finding(charged: ChargedAccount, request: Chargeable) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
-    if charged.cost is None or not charged.is_enough:
-        return f"The budget of {escaped(charged.account.dataset)} cannot pay for this release."
+    dataset = escaped(charged.account.dataset)
+    if charged.cost is None:
+        return f"The budget of {dataset} has δ = 0, and this release needs δ above 0."
+    if not charged.is_enough:
+        return f"The budget of {dataset} cannot pay for this release."
     return f"{_numbers(request)} can go out at a cost of ε = {charged.shown(charged.cost)}{charged.at_delta}."
 
 
@@ -472,11 +491,11 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
     if not charged.is_enough and not charged.problem:
-        st.info(_way_out(charged, request))
-        if charged.cost is None and chosen.reads_records:
-            st.button("Set δ = 0", type="primary", key="release.to_pure", on_click=_set_delta, args=["0"])
+        way = f"Choose a smaller ε, or raise the total budget {'above' if charged.is_new else 'below, under Ledger'}."
+        st.info("Set δ to 0, or choose a mechanism with Laplace noise." if charged.cost is None else way)
     if charged.cost is None:
         return
+    st.caption("A release cannot be undone, and its cost stays charged.")
     st.button(
         f"Release and spend ε = {charged.shown(charged.cost)}",
         type="primary",
@@ -485,23 +504,10 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         width="stretch",
         on_click=lambda: st.session_state.update({_PRESSED: question_of(request)}),
     )
-    st.caption("A release cannot be undone, and its cost stays charged.")
     if st.session_state.pop(_PRESSED, None) == question_of(request):  # what was shown, and nothing else
         published = _publish(chosen, path, charged, request)
         st.session_state.update({_CHARGED: account.dataset, RELEASED: published.row})
         st.rerun()
-
-
-def _way_out(charged: ChargedAccount, request: Chargeable) -> str:
-    """Return what to do about a budget that cannot pay."""
-    if charged.cost is None:
-        adaptive = "*Adaptive* works with Laplace noise, too: it still chooses the graph, with larger errors."
-        way = adaptive if isinstance(request, AdaptiveRequest) else "Choose a mechanism with Laplace noise."
-        return f"The budget of {escaped(charged.account.dataset)} has no δ, so it pays for Laplace noise only. {way}"
-    if measure_of(request.cost) is not charged.account.measure:
-        way = "Set the δ of the budget to 0." if charged.is_new else "Choose a smaller ε, or Gaussian noise."
-        return f"Laplace noise costs more in a budget with a δ than in one without. {way}"
-    return f"Choose a smaller ε, or raise the total budget {'above' if charged.is_new else 'below, under Ledger'}."
 
 
 def _publish(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargeable) -> Published:

@@ -24,7 +24,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.controls import mirror, plain_number
-from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.opened_release import factor_text, opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
 RELEASED = "release.released"
@@ -85,6 +85,7 @@ def history(path: Path, delta: float, in_use: str = "") -> None:
                     _check(path)
     if row is not None:
         with sentence_instead():
+            show_later(books, row, delta)
             opened_release(ledger.outcome(path, row), key="ledger")
 
 
@@ -94,11 +95,28 @@ def release_names(books: Books) -> dict[int, str]:
     return {spending.row: f"{name}-{k}" for name, every in own.items() for k, spending in enumerate(every, start=1)}
 
 
+def show_later(books: Books, row: int, delta: float) -> None:
+    """Show what all releases of a dataset cost together, if there are later ones than that in `row`."""
+    dataset = books.spendings[row].reservation.dataset
+    account, every = books.account(dataset), books.of(dataset)
+    if every[-1].row != row:
+        factor = factor_text(epsilon_of(account.measure, account.spent, delta))
+        st.markdown(
+            f"**There are later releases.** One record changes the probability of any result of all {len(every)} "
+            f"releases of {escaped(dataset)} together {factor}."
+        )
+
+
+def epsilon_of(measure: PrivacyMeasure, number: Fraction, delta: float) -> float:
+    """Return an amount in a measure as an epsilon, for a rho at `delta`."""
+    return float(number) if measure is PrivacyMeasure.EPSILON else zcdp_epsilon(float(number), delta=delta)
+
+
 def as_epsilon(measure: PrivacyMeasure, number: Fraction, delta: float) -> str:
     """Return an amount in a measure as an epsilon: exactly, or for a rho at `delta` in four digits."""
     if measure is PrivacyMeasure.EPSILON or not number:
         return amount_text(number)
-    return numeral(zcdp_epsilon(float(number), delta=delta), 4)
+    return numeral(epsilon_of(measure, number, delta), 4)
 
 
 def _budget_line(account: Account, delta: float) -> dict[str, str]:
@@ -152,37 +170,15 @@ def last_release() -> bytes | None:
     return None if row is None else ledger.outcome(ledger.ledger_path(), row)
 
 
-def example_or_file(mine: bytes | None) -> None:
-    """Let anyone open a release of their own, or show the session's last release, `mine`, or the example."""
-    left, right = st.columns(2, gap="large", vertical_alignment="center")
+def example_or_file(mine: bytes | None, place: "st.delta_generator.DeltaGenerator") -> None:
+    """Let anyone open a release of their own, or show the last one of the session, `mine`, or the example."""
+    left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
-        file = release_place()
-    with right:
-        if file is None:
-            st.markdown("**Your last release**" if mine else "**An example:** a release of synthetic records")
+        said = "Release to check (release.json). The check needs no records, and the file is not stored."
+        file = document_place(said, key="release.file")
     with sentence_instead():
-        if file is None:
-            opened_release(mine or example(), key="example")
-        else:
-            opened_release(file, key="file")
-
-
-def check_a_file() -> None:
-    """Let the curator check a release file."""
-    st.subheader("Check a release")
-    if (file := release_place()) is not None:
-        with sentence_instead():
-            opened_release(file, key="file")
-
-
-def release_place() -> bytes | None:
-    """Let anyone choose a file of any kind: a wrong one is refused by its check, and replaces an earlier result."""
-    after = st.session_state.get(RELEASED, "")  # an earlier result is not shown below a new release
-    file = document_place("Release to check (release.json)", key=f"release.file{after}")
-    if file is not None:
-        return file.getvalue()
-    st.caption("The check needs no records, and the file is not stored.")
-    return None
+        data = file.getvalue() if file else mine or example()
+        opened_release(data, key="file" if file else "example", places=(place, right))
 
 
 @server_cache(1, spinner="Making the example …")
@@ -194,7 +190,7 @@ def example() -> bytes:
     opendp()
     chosen = Chosen(Settings())
     request = ReleaseRequest(
-        dataset="example of synthetic records",
+        dataset="example (synthetic records)",
         network=chosen.network,
         mechanism="laplace",
         epsilon=Fraction(3, 5),

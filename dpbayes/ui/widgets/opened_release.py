@@ -2,6 +2,7 @@
 
 import math
 import secrets
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import streamlit as st
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
-from dpbayes.base.text import escaped, numeral, numeral_above
+from dpbayes.base.text import escaped, many, numeral, numeral_above
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
@@ -38,31 +39,38 @@ from dpbayes.ui.session.current import current
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.widgets.board import show
-from dpbayes.ui.widgets.show import assumption, numbers, sentence_instead
+from dpbayes.ui.widgets.show import assumption, headline, numbers, sentence_instead
 
 NEWEST = "made"
 """The key of a release that has just been made, which comes with its next step."""
 
-MOST_DRAWN, MOST_ARROWS = 30, 15
-"""The most nodes of a graph that is drawn, and the most arrows of a larger one that are listed."""
+MOST_DRAWN = 30
+"""The most nodes of a graph that is drawn."""
 
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str) -> None:
+def opened_release(data: bytes, *, key: str, places: Sequence["st.delta_generator.DeltaGenerator"] = ()) -> None:
     """Show the checks of a release file and, if all pass, an answer, the graph, the promise, and the files.
 
-    `key` distinguishes the controls of two releases on one page. Errors: InputError for an unusable file.
+    `key` distinguishes the controls of two releases on one page; the headline and what is said of the signature
+    have `places` of their own. Errors: InputError for an unusable file.
     """
+    above, beside = places or (st.container(), st.container())
     verification = kept(f"{key}.verified", data, lambda: verify(data))
     if not verification.holds:
-        st.error("This file is not a valid release. Do not use it: ask the sender for release.json again.")
+        with above:
+            headline("Do not use this file.")
+        st.error("It is not a valid release: ask the sender for release.json again.")
         for failed in (check for check in verification.checks if not check.holds):
             assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
     document = kept(f"{key}.document", data, lambda: read_document(data))
-    said = f"**All checks hold.** {escaped(signature_line(document.content))}"
-    (st.success if "signature" in document.content else st.info)(said)
+    if key != NEWEST:
+        with above:
+            headline(f"Release of {escaped(_summary(document))}. All checks hold.")
+    said = f"Made on {document.drawn.time[:10]} by {document.tables.mechanism}. {signature_line(document.content)}"
+    (beside.success if "signature" in document.content else beside.info)(escaped(said))
     _said(document, data, key=key)
     with st.expander("Full statement and checks"):
         for name, sentences in parts_of(document).items():
@@ -72,6 +80,15 @@ def opened_release(data: bytes, *, key: str) -> None:
             assumption(escaped(check.sentence))
         for sentence in verification.left_out:
             st.caption(escaped(sentence))
+
+
+def _summary(document: Document) -> str:
+    """Return the dataset, its records and the privacy loss of a release, in a few words."""
+    request, cost = document.request, document.request.cost
+    loss = f"{measure_of(cost).symbol} = {amount_text(number_of(cost))}"
+    if stated := request.stated:
+        loss = f"ε = {amount_text(stated.epsilon)} at δ = {numeral(float(stated.delta))}"
+    return f"{request.dataset}: {many(request.n, 'record')}, {loss}"
 
 
 def _said(document: Document, data: bytes, *, key: str) -> None:
@@ -88,21 +105,18 @@ def _said(document: Document, data: bytes, *, key: str) -> None:
             with right:
                 inputs = data, reading, target, answer
                 show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
-    for column, (title, text) in zip(st.columns(3), promise_lines(document).items(), strict=True):
-        column.markdown(f"**{title}.** {escaped(text)}")
-    small_graph(document.network)
-    if isinstance(document.sampled, SampledSteps):
-        st.caption("Arrows were chosen with noise: one can be wrong or missing.")
+        small_graph(document.network)
+        if isinstance(document.sampled, SampledSteps):
+            st.caption("Arrows were chosen with noise: some can be missing or wrong.")
+    for title, text in promise_lines(document).items():
+        right.markdown(f"**{title}.** {escaped(text)}")
     with files:
         _files(document, reading, data, key=key)
 
 
 def released_view(document: Document, reading: Reading, target: str, answer: str = "") -> View:
     """Return the board of the released rows of a node below an answer, with the facts of the certificate."""
-    request = document.request
-    loss = {measure_of(request.cost).symbol: amount_text(number_of(request.cost))}
-    facts = {"table": request.dataset, "n": f"{request.n:,}", **loss}
-    node = document.network.index(target)
+    node, facts = document.network.index(target), {"release of": _summary(document)}
     return released_rows(document.network, document.tables, reading, node, answer).stating(facts)
 
 
@@ -112,12 +126,14 @@ def promise_lines(document: Document) -> dict[str, str]:
     promise, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
     if stated or not isinstance(cost, Rho):
         loss = float(stated.epsilon if stated else number_of(cost))
-        promise = f"One record changes the probability of any result {_factor(loss)}"
+        promise = f"One record changes the probability of any result {factor_text(loss)}"
         promise += f", plus at most δ = {numeral(float(stated.delta))}." if stated else "."
     if document.composed.releases:
         together = document.content["sentences"][2]
         if not isinstance(total, Rho):
-            together = f"All {document.composed.releases + 1:,} releases together change it {_factor(float(total))}."
+            together = (
+                f"All {document.composed.releases + 1:,} releases together change it {factor_text(float(total))}."
+            )
         promise += f" {together}"
     looked = f" Before the release, the curator looked at {document.drawn.looked}." * bool(document.drawn.looked)
     choice = "Columns or an ε" if isinstance(document.sampled, SampledSteps) else "An ε, a graph or a prior"
@@ -129,20 +145,17 @@ def promise_lines(document: Document) -> dict[str, str]:
     }
 
 
-def _factor(loss: float) -> str:
+def factor_text(loss: float) -> str:
     """Return the factor that a loss allows, rounded up."""
     return f"by a factor of at most {numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
 
 
 def small_graph(network: Network) -> None:
-    """Draw a graph; list the first arrows of a graph with many nodes."""
+    """Draw a graph, unless it has many nodes."""
     if len(network.names) <= MOST_DRAWN:
         places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
         style = dag_mask(places, network.edges)
         st.html(f'<div class="graph" role="img" aria-label="The graph" style="{style}"></div>')
-    else:
-        arrows = "; ".join(f"{parent} → {child}" for parent, child in network.edges[:MOST_ARROWS])
-        st.caption(escaped(f"{arrows}{' …' * (len(network.edges) > MOST_ARROWS)}"))
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
@@ -180,7 +193,7 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tupl
         for name, states in zip(network.names, network.states, strict=True)
         for state in states
     }
-    left, right = st.columns(2)
+    left, right = st.columns([2, 3])
     target = left.selectbox("How likely is", network.names, network.names.index(asks.target), key=f"{key}.target")
     given = [text for text, (name, _) in pairs.items() if name != target]
     first = [text for text in given if target == asks.target and pairs[text] in asks.evidence.items()]
