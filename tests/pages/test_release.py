@@ -299,7 +299,7 @@ def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> Non
     assert ledger.read_books(path).account("garden").budget == Fraction(5, 2)
 
 
-def test_the_budget_in_use_is_the_one_that_is_raised(path: Path, tmp_path: Path) -> None:
+def test_the_newest_budget_is_the_first_to_be_raised(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
     at = raised(make(open_page(PAGE, epsilon="0.5")), "3")
     budgets = {name: account.budget for name, account in ledger.read_books(path).accounts.items()}

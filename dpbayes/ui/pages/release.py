@@ -83,21 +83,20 @@ CHECK = program(FACE, 'print(dp.verify("release.json").holds)  # python -m dpbay
 def release_page(chosen: Chosen) -> None:
     """Show the curator what a release costs, and make it; anyone else opens and checks a release."""
     if chosen.is_curator and person().may(Act.READ_LEDGER):
-        path, in_use = ledger.ledger_path(), ""
+        path = ledger.ledger_path()
         with st.container(key="release.shown"), sentence_instead():
-            in_use = _release(chosen, path)
+            _release(chosen, path)
         with sentence_instead():
-            history(path, float(chosen.parameter("delta")), in_use)
+            history(path, float(chosen.parameter("delta")))
     else:
-        place = st.container()
+        example_or_file(last_release())
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
-        example_or_file(last_release(), place)
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
-def _release(chosen: Chosen, path: Path) -> str:
-    """Show the request and the button, or first the release; return the dataset. Errors: InputError."""
+def _release(chosen: Chosen, path: Path) -> None:
+    """Show the request and the button, or first the release. Errors: InputError."""
     place, result = st.empty(), st.container()
     try:
         require_releasable(chosen)
@@ -149,7 +148,6 @@ def _release(chosen: Chosen, path: Path) -> str:
         with result:
             show_later(ledger.read_books(path), published.row, float(charged.delta))
             opened_release(published.document, key=NEWEST)
-    return charged.account.dataset
 
 
 def _card(place: "st.delta_generator.DeltaGenerator", title: str) -> "st.delta_generator.DeltaGenerator":
@@ -186,9 +184,8 @@ def _request(chosen: Chosen, *, is_pure: bool) -> Chargeable:
         if not chosen.reads_records and st.button(":primary[Which ε?]", type="tertiary", key="release.which"):
             set_parameter("explore.view", ExploreView.EPSILON)
             turn_to("pages/explore.py")
-    dataset, delta = suggested_name(chosen), typed(chosen.parameter("delta"))
-    if is_pure or (chosen.reads_records and chosen.parameter("table_noise") is TableNoise.LAPLACE):
-        delta = "0"
+    is_laplace = is_pure or (chosen.reads_records and chosen.parameter("table_noise") is TableNoise.LAPLACE)
+    dataset, delta = suggested_name(chosen), "0" if is_laplace else typed(chosen.parameter("delta"))
     if is_pure:
         st.caption("δ = 0, as in the budget of these records: Laplace noise, with larger errors.")
     elif chosen.reads_records or "delta" in parameters_of(kind_called(chosen.settings.mechanism)):
@@ -454,8 +451,7 @@ def _costs(charged: ChargedAccount) -> None:
     if charged.problem or cost is None:
         return
     spent, left = account.spent + cost, account.left - cost
-    later = f" For two such releases, set the total budget to ε = {charged.shown(2 * cost)}." * charged.is_new
-    rest = f"ε = {charged.shown(left)} is left." if left > 0 else f"Nothing is left.{later}" * charged.is_enough
+    rest = f"ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left." * charged.is_enough
     st.progress(
         min(float(spent / account.budget), 1.0),
         text=f"Then ε = **{charged.shown(spent)}** of **{charged.shown(account.budget)}** is spent{charged.at_delta}. "
@@ -466,11 +462,9 @@ def _costs(charged: ChargedAccount) -> None:
 def _finding(charged: ChargedAccount, request: Chargeable) -> str:
     if charged.problem:
         return "One step is missing: enter a valid total budget."
-    dataset = escaped(charged.account.dataset)
-    if charged.cost is None:
-        return f"The budget of {dataset} has δ = 0, and this release needs δ above 0."
-    if not charged.is_enough:
-        return f"The budget of {dataset} cannot pay for this release."
+    if charged.cost is None or not charged.is_enough:
+        why = "has δ = 0, and this release needs δ above 0" if charged.cost is None else "cannot pay for this release"
+        return f"The budget of {escaped(charged.account.dataset)} {why}."
     return f"{_numbers(request)} can go out at a cost of ε = {charged.shown(charged.cost)}{charged.at_delta}."
 
 

@@ -57,17 +57,16 @@ def budget_of(epsilon: str, delta: str) -> Amount:
 # The ledger
 
 
-def history(path: Path, delta: float, in_use: str = "") -> None:
-    """Show the ledger as epsilons at `delta`; the budget of `in_use` is raised first. Errors: LedgerError."""
+def history(path: Path, delta: float) -> None:
+    """Show the ledger as epsilons at `delta`. Errors: LedgerError."""
     books = ledger.read_books(path) if path.exists() else Books()
     accounts = tuple(books.accounts.values())
     if not accounts:
         return
     st.subheader("Ledger")
     st.caption(f"Not private (curator view). Its file: {escaped(str(path))}")
-    spendings = {dataset: books.of(dataset) for dataset in books.accounts}
     st.dataframe(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts]), hide_index=True)
-    every, names = [spending for own in spendings.values() for spending in own], release_names(books)
+    every, names = [spending for dataset in books.accounts for spending in books.of(dataset)], release_names(books)
     if every:
         lines = [_release_line(names[spending.row], spending, delta) for spending in every]
         st.dataframe(pd.DataFrame.from_records(lines), hide_index=True)
@@ -78,7 +77,7 @@ def history(path: Path, delta: float, in_use: str = "") -> None:
         more: dict[str, Any] = {"placeholder": "Release", "key": "ledger.row", "width": 260}
         row = st.selectbox("Open a release", rows, None, format_func=lambda row: names[row], **more)
         with st.popover("Raise a budget"):
-            _raise(path, books.accounts, delta, in_use)
+            _raise(path, books.accounts, delta)
         with st.popover("Check the ledger", on_change="rerun", key="ledger.check") as part:
             if part.open:
                 with sentence_instead():
@@ -134,18 +133,16 @@ def _release_line(name: str, spending: Spending, delta: float) -> dict[str, obje
     }
 
 
-def _raise(path: Path, accounts: Mapping[str, Account], delta: float, in_use: str) -> None:
-    names = sorted(accounts, key=lambda name: name != in_use)
+def _raise(path: Path, accounts: Mapping[str, Account], delta: float) -> None:
+    names = list(accounts)[::-1]  # the newest first
     dataset = st.selectbox("Dataset", names, key=f"ledger.raised.{names}")  # other datasets are another list
     account = accounts[dataset]
     present = as_epsilon(account.measure, account.budget, delta)
     with st.form(f"raise.{dataset}", border=False):
         new = st.text_input(f"New total budget ε, above {present}", key=f"ledger.budget.{dataset}")
+        at_delta = "0"  # which cannot change
         if account.measure is PrivacyMeasure.RHO:
             at_delta = st.text_input("δ of the budget", typed(delta), key=f"ledger.delta.{dataset}")
-        else:
-            at_delta = "0"
-            st.caption("This budget has δ = 0, which cannot change: it pays for Laplace noise only.")
         reason = st.text_input("Justification", placeholder="Approved by the board in March", key="ledger.why")
         if st.form_submit_button("Raise budget"):
             with sentence_instead():
@@ -170,8 +167,9 @@ def last_release() -> bytes | None:
     return None if row is None else ledger.outcome(ledger.ledger_path(), row)
 
 
-def example_or_file(mine: bytes | None, place: "st.delta_generator.DeltaGenerator") -> None:
+def example_or_file(mine: bytes | None) -> None:
     """Let anyone open a release of their own, or show the last one of the session, `mine`, or the example."""
+    place = st.container()
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
         said = "Release to check (release.json). The check needs no records, and the file is not stored."
