@@ -65,10 +65,10 @@ def explore_page(chosen: Chosen) -> None:
 
 
 def _of_session(chosen: Chosen) -> Document | None:
-    """Return the last release of this session, if it has a posterior and the columns of the table."""
+    """Return the last release of this session, outside of stories, if it has a posterior and the table's columns."""
     from dpbayes.ui.pages.release_history import last_release  # late: a real release needs the ledger
 
-    data = last_release()
+    data = None if chosen.settings.story else last_release()
     document = None if data is None else kept("explore.release", data, lambda: read_document(data))
     if document is None or not isinstance(document.tables.outcome, ReleasedPosterior):
         return None

@@ -33,7 +33,7 @@ from dpbayes.experiments.claims import (
     shown_by,
 )
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import change, current, set_parameter
+from dpbayes.ui.session.current import forget_parameters, set_parameter
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
@@ -166,7 +166,7 @@ def _list(opened: ClaimShown) -> None:
 
 def _open(shown: ClaimShown) -> None:
     """Open a claim at the setting that shows its verdict, not at that of the claim before."""
-    change(parameters=tuple(pair for pair in current().parameters if not pair[0].startswith("bounds.")))
+    forget_parameters("bounds")
     set_parameter("proofs.claim", shown)
 
 

@@ -18,7 +18,6 @@ from dpbayes.releases.document.request import ReleaseRequest, typed_amount
 from dpbayes.releases.ledger import Account, Books, Spending
 from dpbayes.releases.publishing import drawn_document
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.current import current
 from dpbayes.ui.session.kept import server_cache
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
@@ -162,8 +161,8 @@ def _check(path: Path) -> None:
 
 
 def last_release() -> bytes | None:
-    """Return the last release of the session, if the person may read the ledger; a story has a release of its own."""
-    row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) and not current().story else None
+    """Return the last release of the session, if the person may read the ledger."""
+    row = st.session_state.get(RELEASED) if person().may(Act.READ_LEDGER) else None
     return None if row is None else ledger.outcome(ledger.ledger_path(), row)
 
 

@@ -37,6 +37,11 @@ def set_parameter(name: str, value: object) -> None:
     st.session_state["settings"] = current().with_parameter(name, value)
 
 
+def forget_parameters(group: str) -> None:
+    """Return the parameters of a group, such as "bounds", to their defaults."""
+    change(parameters=tuple(pair for pair in current().parameters if not pair[0].startswith(f"{group}.")))
+
+
 def follow_address(query: Mapping[str, str]) -> None:
     """Take the settings from an address after Back or Forward. Settings that are too long for an address stay."""
     now, (linked, problems) = current(), settings_from(query)
