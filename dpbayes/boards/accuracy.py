@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.text import listed, many, numeral, share_text
 from dpbayes.boards.against_epsilon import STOPS
@@ -84,21 +86,18 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     k, grid = study.place_of(epsilon), study.plan.grid
     place, drawn = study.plan.epsilons[k], dict(zip(study.methods, study.curves, strict=True))
     two = [drawn[method] for method in study.ranked_at(k)[1::-1]]
+    right = accuracy_figure(study.curves, grid, epsilon=place, marked=two)
+    wrong = log_loss_figure(study.loss_curves(), grid, epsilon=place)
     figures = {
-        "accuracy": accuracy_figure(study.curves, grid, epsilon=place, marked=two),
-        "loss": log_loss_figure(study.loss_curves(), grid, epsilon=place),
+        "accuracy": _named(right, "always the most frequent value"),
+        "loss": _named(wrong, "the shares of the values alone"),
     }
     captions = {
         "accuracy": _about(study),
         "loss": "Above the dashed line, a prediction is worse than the shares of the values alone.",
     }
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
-    shown = {key: _named(figure, BLIND[key]) for key, figure in figures.items()}
-    return Frame(accuracy_headline(inputs, epsilon), shown, (accuracy_advice(study, k),), captions, numbers)
-
-
-BLIND = {"accuracy": "always the most frequent value", "loss": "the shares of the values alone"}
-"""What predicts without other columns, in each picture."""
+    return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study, k),), captions, numbers)
 
 
 def _named(figure: Figure, blind: str) -> Figure:
@@ -131,14 +130,16 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
 
 
 def accuracy_advice(study: AccuracyStudy, k: int) -> str:
-    """Return from which epsilon on the best mechanism at a point of the grid has no clear loss."""
+    """Return from which epsilon on the best mechanism at a point of the grid keeps nine tenths of the table's gain."""
     if not (ranked := study.ranked_at(k)):
         return "So: no curve in the picture has a proved ε."
-    best, epsilons = study.look(ranked[0]).name, study.plan.epsilons
-    clear = [place for place in range(len(epsilons)) if _is_clear(study.behind(ranked[0], place))]
-    if not (later := epsilons[max(clear, default=-1) + 1 :]):
-        return f"So: with {best}, every ε up to {numeral(epsilons[-1])} costs predictions."
-    return f"So: choose ε = {numeral(later[0], 2)} or more with {best}, which then loses nothing that can be measured."
+    best, exact, majority = ranked[0], study.mean(EXACT)[0], study.mean(MAJORITY)[0]
+    lost = np.flatnonzero(10 * (exact - study.mean(best)) >= exact - majority)
+    name, kept = study.look(best).name, study.plan.epsilons[int(lost.max(initial=-1)) + 1 :]
+    gain = "keeps nine tenths of what the table adds to its most frequent value"
+    if not kept:
+        return f"So: with {name}, no ε up to {numeral(study.plan.epsilons[-1])} {gain}."
+    return f"So: choose ε = {numeral(kept[0], 2)} or more with {name}, which {gain}."
 
 
 def _is_clear(lost: Estimate) -> bool:

@@ -206,8 +206,8 @@ def _advice(row: _Row, inside: float) -> str:
     bounds = certified_bound(row.sampler.prior.network, epsilon=row.sampler.epsilon, draws=NUMBERS)
     errors = row.state.error_of_mean(bounds, NUMBERS)
     best, least = many(int(NUMBERS[errors.argmin()]), "sample"), numeral(100 * float(errors.min()), 2)
-    start = "So: choose a larger ε; at this one" if inside < NARROW else "So"
-    return f"{start}: the mean of {best} has the least typical error, {least} percentage points."
+    start = "choose a larger ε; at this one, " if inside < NARROW else ""
+    return f"So: {start}release {best}: the mean has the least typical error, {least} percentage points."
 
 
 def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:

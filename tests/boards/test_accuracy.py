@@ -78,14 +78,12 @@ def test_only_a_clear_loss_is_stated(monkeypatch, lost):
     assert "no prediction of class in random models is clearly better" in accuracy_headline(INPUTS, 1.0)
 
 
-def test_the_sentence_states_from_which_epsilon_on_privacy_costs_no_accuracy(monkeypatch):
-    def lost(_, __, k, *___):
-        return Estimate(0.1 if k < GRID.index(10.0) else 0.0, 0.01)
-
-    monkeypatch.setattr(AccuracyStudy, "behind", lost)
-    assert "choose ε = 10 or more" in accuracy_advice(INPUTS.study, 0)
-    monkeypatch.setattr(AccuracyStudy, "behind", lambda *_: Estimate(0.1, 0.01))
-    assert "choose" not in accuracy_advice(INPUTS.study, 0)
+@pytest.mark.parametrize("kept", [0.87, 0.85])
+def test_the_advice_is_the_least_epsilon_that_keeps_nine_tenths_of_the_gain(monkeypatch, kept):
+    private = np.where(np.array(GRID) < 10, 0.8, kept)
+    means = {EXACT: np.full(len(GRID), 0.9), MAJORITY: np.full(len(GRID), 0.5)}
+    monkeypatch.setattr(AccuracyStudy, "mean", lambda _, method: means.get(method, private))
+    assert ("choose ε = 10 or more" in accuracy_advice(INPUTS.study, 0)) == (kept == 0.87)
 
 
 @pytest.mark.parametrize("is_table", [True, False])

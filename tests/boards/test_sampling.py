@@ -35,7 +35,7 @@ def test_every_sample_lies_in_the_region_of_its_epsilon():
 def test_the_curators_board_says_how_many_samples_to_release_and_is_private():
     board = posterior_sampling(INPUTS).complete()
     assert board.private
-    assert "the mean of 1 sample" in board.frame.notes[0]
+    assert "release 1 sample" in board.frame.notes[0]
     assert f"Proved: ω = {sampler_at(1.0).omega:.3g}." in board.frame.captions["omega"]
     for figure in board.frame.figures.values():
         figure.to_plotly()
