@@ -61,6 +61,18 @@ def near_one(number: float, most: int = 4) -> str:
     return numeral(number, _short_of_one(number, most))
 
 
+def probability_text(probability: float, decimals: int = 2) -> str:
+    """Return a probability with these decimals, or with as many digits if it is near 0 or 1."""
+    near = 0.5 * 10**-decimals
+    return f"{probability:.{decimals}f}" if near <= probability <= 1 - near else near_one(probability)
+
+
+def range_text(low: float, high: float, decimals: int) -> str:
+    """Return a range of probabilities, or the one that both ends are in these decimals."""
+    first, last = f"{low:.{decimals}f}", f"{high:.{decimals}f}"
+    return probability_text(low, decimals) if first == last else f"{first} to {last}"
+
+
 def many(number: int, noun: str) -> str:
     """Return a number of things: "1 release", "1,000 releases"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

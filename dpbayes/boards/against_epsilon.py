@@ -168,9 +168,7 @@ class Pictures:
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
         is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        meaning = (
-            "does no harm: the reader knows the noise" if is_modelled else "distorts answers: such counts become 0"
-        )
+        meaning = "does no harm: the reader knows the noise" if is_modelled else "distorts: such counts become 0"
         return figure, _signs_text(here, meaning), value
 
     # Predictions

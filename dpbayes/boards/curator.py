@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
@@ -71,11 +71,14 @@ class CuratorInputs:
         """Return the release at an epsilon that both seats show first, as a batch of one."""
         return shown_release(self.mechanism_at(epsilon), self.counts, self.seed)
 
+    def laplace_at(self, epsilon: float) -> LaplaceUpdates:
+        """Return the Laplace mechanism at an epsilon."""
+        return LaplaceUpdates(prior=self.mechanism_at(1.0).prior, epsilon=epsilon)
+
     @cached_property
     def span(self) -> Span:
         """The part of the axis that is shown: that of Laplace for each mechanism whose answers it contains."""
-        laplace_at = partial(LaplaceUpdates, prior=self.mechanism_at(1.0).prior)
-        low, high = span_of(lambda e: shown_release(laplace_at(epsilon=e), self.counts, self.seed), self.question)
+        low, high = span_of(lambda e: shown_release(self.laplace_at(e), self.counts, self.seed), self.question)
         own = means_of(self.release_at(ROUGH), self.question, is_noise_aware=self.is_noise_aware)[0]
         return (low, high) if low <= own <= high else WHOLE
 

@@ -14,7 +14,7 @@ from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import factor_text, near_one, numeral
+from dpbayes.base.text import factor_text, numeral, probability_text, range_text
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
@@ -25,20 +25,21 @@ from dpbayes.experiments.answers import (
     Span,
     answers_of,
     answers_of_both,
+    error_of,
     is_like_prior,
     points_of,
     span_of,
 )
 from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.explore import belief_figure
-from dpbayes.mechanisms import Mechanism, Outcome, Release, ReleasedPosterior
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.network import statement
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 
-DRAWN, DRAWN_JOINT = 4, 3
-"""Simulated releases whose curves can be seen, of a cell and of another question."""
+DRAWN = 4
+"""Simulated releases whose curves can be seen."""
 
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
@@ -108,6 +109,10 @@ ACCURACY = Panel(
 
 SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
 
+ATTACK = (
+    "Someone who knows all other records believes with 10% that a statement about one person is true: the bottom row. "
+    "A release can add at most the fainter squares above it."
+)
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
 LIKELY, WEAK = 0.5, " This ε protects weakly."
@@ -126,19 +131,19 @@ SLIDER = slider_of(
 )
 
 
-def explore_table(inputs: CuratorInputs, *, attack: str = "") -> View:
+def explore_table(inputs: CuratorInputs, *, is_attacked: bool = False) -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:
         inputs: The table's counts and the mechanism.
-        attack: What somebody believes about one person, whose picture then stands alone beside the large one.
+        is_attacked: Whether a belief about one person stands alone beside the large picture.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    others = (PERSON,) if attack else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
+    others = (PERSON,) if is_attacked else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
     board = Board("explore", _title(inputs), (POSTERIOR, *others), {}, "1", SLIDER, private=True)
-    beside = partial(_person, inputs, attack) if attack else Pictures(inputs).at
+    beside = partial(_person, inputs) if is_attacked else Pictures(inputs).at
     return View(board, lambda stop: _frames(inputs, float(stop), beside))
 
 
@@ -159,12 +164,6 @@ def explore_release(inputs: RecipientInputs) -> View:
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 
-def probability_text(probability: float, decimals: int = FEWEST) -> str:
-    """Return a probability with these decimals, or with as many digits if it is near 0 or 1."""
-    near = 0.5 * 10**-decimals
-    return f"{probability:.{decimals}f}" if near <= probability <= 1 - near else near_one(probability)
-
-
 def _decimals(low: float, high: float, *others: float) -> int:
     """Return the decimals in which the ends of a range differ by several units of the last one.
 
@@ -172,11 +171,6 @@ def _decimals(low: float, high: float, *others: float) -> int:
     """
     units = [(high - low) / 2, *(min(number, 1 - number) for number in others)]
     return min(max((FEWEST, *(-math.floor(math.log10(unit)) for unit in units if unit > 0))), MOST)
-
-
-def _range_text(low: float, high: float, decimals: int) -> str:
-    first, last = f"{low:.{decimals}f}", f"{high:.{decimals}f}"
-    return probability_text(low, decimals) if first == last else f"{first} to {last}"
 
 
 def _title(inputs: CuratorInputs | RecipientInputs) -> str:
@@ -214,7 +208,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
-        headline += f", with a 95% credible interval of {_range_text(low, high, decimals)}"
+        headline += f", with a 95% credible interval of {range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
     caption = {} if inputs.real else {"posterior": SIMULATED}
     return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
@@ -223,7 +217,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
 def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Shown]) -> tuple[Frame, ...]:
     """Return the frames of the answer at an epsilon, with the pictures beside it."""
     mechanism, exact = inputs.mechanism_at(epsilon), inputs.answer
-    drawn = min(DRAWN if inputs.question.cell is not None else DRAWN_JOINT, inputs.most_releases)
+    drawn = min(DRAWN, inputs.most_releases)
     first, others = _releases(inputs, mechanism)
     read = answers_of_both(
         first, others, inputs.question, is_noise_aware=inputs.is_noise_aware, drawn=drawn - 1, span=inputs.span
@@ -236,6 +230,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     promise = mechanism.certified
     numbers |= {"factor": float(np.exp(promise.epsilon)), "belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, read.means, numbers)
+    caption += _other_error(inputs, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
     def frame(this: int) -> Frame:
@@ -253,10 +248,10 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     return tuple(map(frame, range(drawn)))
 
 
-def _person(inputs: CuratorInputs, attack: str, epsilon: float) -> Shown:
-    """Return the picture of what a release can reveal about one person, below which the attack is described."""
+def _person(inputs: CuratorInputs, epsilon: float) -> Shown:
+    """Return the picture of what a release can reveal about one person."""
     most = ceiling(SUSPICION, inputs.mechanism_at(epsilon).certified)
-    return {"person": belief_figure(SUSPICION, most)}, {"person": attack}, {}
+    return {"person": belief_figure(SUSPICION, most)}, {"person": ATTACK}, {}
 
 
 def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
@@ -271,6 +266,17 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
     reader = "and the known noise, a reader" if inputs.is_noise_aware and release.tells_noise else "a naive reader"
     return f"A release is only noisy counts: {count}. From all counts {reader} concludes"
+
+
+def _other_error(inputs: CuratorInputs, epsilon: float) -> str:
+    """Return the mean error of the other one of Laplace and Fourier, for comparison; "" without it."""
+    others = {LaplaceUpdates: inputs.fourier_at, LaplaceFourier: inputs.laplace_at}
+    other_at = others.get(type(inputs.mechanism_at(epsilon)))
+    if other_at is None or inputs.question.cell is None:
+        return ""
+    batches = _releases(inputs, other_at(epsilon))
+    error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
+    return f" {other_at(epsilon).label}, for comparison: {numeral(error, 2)}."
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
@@ -297,12 +303,11 @@ def _said(
     """Return the headline of the answers of releases, and the caption of their picture."""
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
     decimals = _decimals(low, high, exact)
-    answer, ends = probability_text(exact, decimals), _range_text(low, high, decimals)
+    answer, ends = probability_text(exact, decimals), range_text(low, high, decimals)
     prior, middle = float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)), float(means.mean())
     if picture.is_prior:
-        same = probability_text(prior)
-        said = f"this release says hardly anything about the table; it answers about {same}, as the prior does."
-        return said, FROM_PRIOR
+        said = "this release says hardly anything about the table; it answers about"
+        return f"{said} {probability_text(prior)}, as the prior does.", FROM_PRIOR
     caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"

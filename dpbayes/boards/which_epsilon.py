@@ -43,7 +43,7 @@ WHY = (
 LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
 """Why made-up tables are used, and what holds of the table itself."""
 
-PRIOR_ANSWERS = "The error first rises: at the smallest ε, all releases answer about the same, as the prior does."
+PRIOR_ANSWERS = "The error first rises: at the smallest ε, all releases answer as the prior does, and teach nothing."
 RISE = 1.2
 """What an error that rises before it falls means, and by how many times it rises if this is explained."""
 
@@ -132,14 +132,12 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    numbers = dict[str, float]()
-    if math.isfinite(least.epsilon):
-        numbers["least epsilon"] = _rounded_up(least.epsilon)
+    numbers = {"least epsilon": _rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
     about = f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}."
     notes = (LOOKED, about)
     if not inputs.tables.is_private:
         notes = WHY, f"{about} A table unlike these may need far less ε, or far more."
-    caption = " ".join([*_interval(least), *[PRIOR_ANSWERS] * bool(most.max() > RISE * most[0])])
+    caption = PRIOR_ANSWERS * bool(most.max() > RISE * most[0])
     return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, {"errors": caption}, numbers)
 
 
@@ -158,12 +156,3 @@ def _rounded_up(epsilon: float) -> float:
         return epsilon
     place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
     return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
-
-
-def _interval(least: LeastEpsilon) -> list[str]:
-    """State how sure the least epsilon is, if there is one and it is not that of the whole axis."""
-    if not math.isfinite(least.epsilon) or least.low == least.high:
-        return []
-    low, high = numeral(least.low, 3), numeral(least.high, 3)
-    ends = f"between {low} and {high}" if math.isfinite(least.high) else f"at {low} or above: the releases are too few"
-    return [f"The simulated least ε is {ends} (95% interval)."]

@@ -8,6 +8,7 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.randomness import stream
+from dpbayes.base.text import probability_text
 from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.boards.explore import (
@@ -15,7 +16,6 @@ from dpbayes.boards.explore import (
     RecipientInputs,
     explore_release,
     explore_table,
-    probability_text,
 )
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, smoothed
 from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, RELEASED

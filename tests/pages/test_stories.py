@@ -77,14 +77,20 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
         assert is_covered(at) == (step.guess is not None)
         if step.guess is not None:
             answer = at.session_state["board.numbers"][step.guess.number]
-            put(at, f"story.guess.{key}.{number}", "123456")
+            most = step.guess.span[1]
+            put(at, f"story.guess.{key}.{number}", f"{2 * most}")
+            assert is_covered(at)
+            assert any("must be between" in plain(m.value) for m in at.markdown)
+            put(at, f"story.guess.{key}.{number}", f"{0.98765 * most}")
             assert f"**{numeral(answer, DIGITS)}**" in judged(at)
             assert not is_covered(at)
+        if key == "exercise" and number == len(story.steps):
+            slide(at, "epsilon", 3.0)
         press(at, "Next")
     assert story.learnt in banner(at)
     collected = next(m.value for m in at.markdown if m.value.startswith("1. "))
     assert collected.count("You guessed") == sum(step.guess is not None for step in story.steps)
-    assert ("Your choice" in collected) == ("belief" in at.session_state["board.numbers"])
+    assert ("Your choice" in collected) == (key == "exercise"), "the choice of the other stories is that of their steps"
     assert any(plain(button.label) == f"Next: {STORIES[story.next].title}" for button in at.button)
     press(at, "Leave")
     assert not banner(at)

@@ -23,6 +23,7 @@ from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, read_document
 from dpbayes.ui.pages.explore_rail import meanings_of, question_line, rail
+from dpbayes.ui.pages.stories.opened import open_story
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
@@ -158,7 +159,7 @@ def view_of(chosen: Chosen) -> View:
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
     )
-    return explore_table(curator).stating(facts)
+    return explore_table(curator, is_attacked=_is_attacked()).stating(facts)
 
 
 def saved_facts(chosen: Chosen) -> dict[str, str]:
@@ -169,7 +170,18 @@ def saved_facts(chosen: Chosen) -> dict[str, str]:
 
 def inputs_of(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
-    return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator)
+    return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator, _is_attacked())
+
+
+def _is_attacked() -> bool:
+    """Whether the open step of a story has a guess about an attack."""
+    story = open_story()
+    return (
+        story is not None
+        and story.step is not None
+        and story.step.guess is not None
+        and story.step.guess.number == "belief"
+    )
 
 
 def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
@@ -242,11 +254,11 @@ def _tables(chosen: Chosen) -> Tables:
             if chosen.options("explore").tables is SimulatedTables.LOADED:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
-        kind = "published" if is_published else "a guess"
-        answer = _guess(question, "my guess: about", "answer", kind, most=1)
-        rows = _guess(question, "from", "records", kind, most=planned.n) if question.evidence else None
+        words = f"my guesses{' (optional)' if is_published else ''}: answer"
+        answer = _guess(question, words, "answer", "0 to 1", most=1)
+        rows, of = None, f"of {planned.n:,}"
         if question.evidence:
-            st.markdown("such records", width="content")
+            rows = _guess(question, "records that match", "records", of, most=planned.n)
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)

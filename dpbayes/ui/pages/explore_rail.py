@@ -210,7 +210,8 @@ def _table(chosen: Chosen) -> None:
     n = chosen.records_text
     with _line():
         st.markdown(f"**Table**{f' · n = {n}' if n else ''}", width="content")
-        st.page_link("pages/data.py", label="Change", width="content", help="Choose another table on the Data page.")
+        if chosen.is_curator:
+            st.page_link("pages/data.py", label="Change", width="content", help="Choose another table.")
     st.caption(escaped(chosen.data_title))
     if chosen.settings.data == "upload" and chosen.is_curator and chosen.domains:
         st.caption(f"Its {many(len(chosen.graph.names), 'column')} share ε. On *Data*, untick those that nobody needs.")
@@ -221,7 +222,8 @@ def _graph(chosen: Chosen) -> None:
     size = f"{many(len(graph.names), 'node')}, {many(len(graph.edges), 'arrow')}"
     with _line():
         st.markdown("**Graph**", width="content")
-        is_edited = st.button("Edit", type="tertiary", key="graph.edit", help="Draw arrows here, over the pictures.")
+        edit: Any = {"key": "graph.edit", "help": "Draw arrows here, over the pictures."}
+        is_edited = chosen.is_curator and st.button("Edit", type="tertiary", **edit)
         st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
     if chosen.reads_records:
         st.caption("Adaptive chooses its own graph. This one only names the columns.")

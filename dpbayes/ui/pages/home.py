@@ -30,10 +30,6 @@ EPSILON = (
     "**Epsilon (ε)** says how little: at ε = 1, any release is at most 2.72 times as likely as without one "
     "person’s record; at ε = 0.1, at most 1.11 times. The larger ε is, the more can be learned, also about one person."
 )
-ATTACK = (
-    "Someone who knows all other records believes with 10% that one patient has bronchitis: the bottom row. A release "
-    "can add at most the fainter squares above it."
-)
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 ARROWS = (
     "The arrows of the network say which columns depend on which. An arrow costs no privacy, but its noise costs "
@@ -84,4 +80,4 @@ def asia_answer() -> View:
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     at = CuratorInputs(at_any_epsilon(laplace), counts, question, meanings)
-    return explore_table(at, attack=ATTACK).stating({"table": f"{counts.n:,} synthetic records from Asia"})
+    return explore_table(at, is_attacked=True).stating({"table": f"{counts.n:,} synthetic records from Asia"})

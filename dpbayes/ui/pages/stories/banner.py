@@ -1,7 +1,7 @@
 """The banner of the story that is open, above every page: what the step says, its guess, and the way to the next."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,6 @@ from dpbayes.ui.session.current import change, current
 from dpbayes.ui.session.settings import Present, Settings
 from dpbayes.ui.widgets.board import number_shown
 from dpbayes.ui.widgets.controls import plain_number
-
-MOST_GUESSED = 1e12
 
 DIGITS = 2
 """Digits of the comparison of a guess with a number of the board."""
@@ -102,14 +100,13 @@ def _line(story: OpenStory, page: str, *, is_presented: bool, is_guessed: bool) 
 
 
 def _said(story: OpenStory, *, is_presented: bool, is_guessed: bool) -> str:
-    """Return the sentence of the step; outside a presentation its title, and after the guess what to do."""
+    """Return the sentence of the step, after the guess what to do, and outside a presentation the title."""
     step = story.step
     said = escaped(step.say if step is not None else story.story.learnt)
-    if is_presented:
-        return said
     place = "summary" if step is None else f"{story.number} of {len(story.story.steps)}"
+    title = "" if is_presented else f"**{escaped(story.story.title)}** · {place}: "
     do = f" **{escaped(step.do)}**" if step is not None and is_guessed else ""
-    return f"**{escaped(story.story.title)}** · {place}: {said}{do}"
+    return f"{title}{said}{do}"
 
 
 def _turns(story: OpenStory, *, is_guessed: bool) -> None:
@@ -133,8 +130,9 @@ def _summary(story: OpenStory) -> Callable[[], None]:
     lines = [f"{number}. {escaped(guess.ask)} {done.comparison}" for number, guess, done in said if guess and done]
 
     def collect() -> None:
-        error, belief = number_shown("error"), number_shown("belief")
-        if error is not None and belief is not None:
+        error, belief, preset = number_shown("error"), number_shown("belief"), story.story.steps[-1].settings
+        is_chosen = replace(current(), story="", step=1, present=Present.OFF) != preset
+        if error is not None and belief is not None and is_chosen:
             choice = f"{kind_called(current().mechanism).label} at ε = {current().parameter('epsilon'):g}"
             limits = f"a mean absolute error of {numeral(error, DIGITS)}, and a 10% belief rises to at most"
             lines.append(f"\n**Your choice:** {choice}: {limits} {in_hundred(belief / 100)}%.")
@@ -166,9 +164,9 @@ def _turn(key: Any, story: OpenStory) -> None:
 
 @dataclass
 class _Guessed:
-    """What a person guessed, "" if she skipped the guess, and the comparison with the board once that has been made."""
+    """What a person guessed, None if she skipped the guess, and the comparison with the board once it is made."""
 
-    given: str
+    given: float | None
     comparison: str = ""
 
 
@@ -182,16 +180,19 @@ def _key(place: tuple[str, int]) -> str:
     return f"story.guess.{place[0]}.{place[1]}"
 
 
-def _take(place: tuple[str, int]) -> None:
-    """Show the board of a step, and compare the typed guess with it."""
-    if given := str(st.session_state.get(_key(place)) or ""):
-        _guesses()[place] = _Guessed(given)
-    else:
-        st.session_state["story.without_guess"] = place
+def _take(place: tuple[str, int], span: tuple[float, float]) -> None:
+    """Show the board of a step, and compare the typed guess with it. A text that is no guess stays, with a message."""
+    given = str(st.session_state.get(_key(place)) or "")
+    try:
+        number = finite_number("A guess", plain_number(given, whole=True), low=span[0], high=span[1])
+        _guesses()[place] = _Guessed(number)
+    except InputError as error:
+        message = str(error) if given else "Type a guess first, or skip it."
+        st.session_state["story.refused"] = place, message
 
 
 def _skip(place: tuple[str, int]) -> None:
-    _guesses().setdefault(place, _Guessed(""))  # what was typed before the click has been taken
+    _guesses().setdefault(place, _Guessed(None))  # what was typed before the click has been taken
 
 
 def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
@@ -201,13 +202,15 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         if place not in guesses:
+            take: dict[str, Any] = {"args": (place, guess.span)}
             st.text_input(
-                "Your guess", key=_key(place), on_change=_take, args=(place,), label_visibility="collapsed", width=120
+                "Your guess", key=_key(place), on_change=_take, label_visibility="collapsed", width=120, **take
             )
-            st.button("Show", key="story.show", type="primary", on_click=_take, args=(place,))
+            st.button("Show", key="story.show", type="primary", on_click=_take, **take)
             st.button("Skip the guess", key="story.skip", on_click=_skip, args=(place,))
-            if st.session_state.get("story.without_guess") == place:
-                st.markdown(":red[Type a guess first, or skip it.]", width="content")
+            refused, message = st.session_state.get("story.refused", (None, ""))
+            if refused == place:
+                st.markdown(f":red[{escaped(message)}]", width="content")
             return _COVER, nothing
         answer, guessed = st.empty(), guesses[place]
 
@@ -220,15 +223,11 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     return "", compare
 
 
-def _judged(given: str, shown: float) -> str:
-    """Return the comparison of a guess with the number of the board, or the message of an error."""
+def _judged(given: float | None, shown: float) -> str:
+    """Return the comparison of a guess with the number of the board."""
     answer = numeral(shown, DIGITS)
-    if not given:
+    if given is None:
         return f"The answer is **{answer}**."
-    try:
-        number = finite_number("A guess", plain_number(given, whole=True), low=-MOST_GUESSED, high=MOST_GUESSED)
-    except InputError as error:
-        return escaped(str(error))
-    if numeral(number, DIGITS) == answer:
-        return f"You guessed {numeral(number)}, which is correct."
-    return f"You guessed {numeral(number)}; the answer is **{answer}**."
+    if numeral(given, DIGITS) == answer:
+        return f"You guessed {numeral(given)}, which is correct."
+    return f"You guessed {numeral(given)}; the answer is **{answer}**."

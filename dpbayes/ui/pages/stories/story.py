@@ -13,11 +13,12 @@ from dpbayes.ui.session.settings import Settings
 
 @dataclass(frozen=True)
 class Guess:
-    """What a person guesses before she sees it: a question, the number of the board that answers it, and why."""
+    """What a person guesses: a question, the number of the board that answers it, why, and the range of guesses."""
 
     ask: str
     number: str
     why: str
+    span: tuple[float, float] = (-1e12, 1e12)
 
 
 @dataclass(frozen=True)
