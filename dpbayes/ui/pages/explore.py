@@ -176,12 +176,8 @@ def inputs_of(chosen: Chosen) -> Hashable:
 def _is_attacked() -> bool:
     """Whether the open step of a story has a guess about an attack."""
     story = open_story()
-    return (
-        story is not None
-        and story.step is not None
-        and story.step.guess is not None
-        and story.step.guess.number == "belief"
-    )
+    guess = story.step.guess if story is not None and story.step is not None else None
+    return guess is not None and guess.number == "belief"
 
 
 def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
@@ -256,9 +252,8 @@ def _tables(chosen: Chosen) -> Tables:
         is_published = planned.source == PlannedTables.source
         words = f"my guesses{' (optional)' if is_published else ''}: answer"
         answer = _guess(question, words, "answer", "0 to 1", most=1)
-        rows, of = None, f"of {planned.n:,}"
-        if question.evidence:
-            rows = _guess(question, "records that match", "records", of, most=planned.n)
+        of = f"of {planned.n:,}"
+        rows = _guess(question, "records that match", "records", of, most=planned.n) if question.evidence else None
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)

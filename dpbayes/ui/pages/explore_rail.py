@@ -222,8 +222,9 @@ def _graph(chosen: Chosen) -> None:
     size = f"{many(len(graph.names), 'node')}, {many(len(graph.edges), 'arrow')}"
     with _line():
         st.markdown("**Graph**", width="content")
-        edit: Any = {"key": "graph.edit", "help": "Draw arrows here, over the pictures."}
-        is_edited = chosen.is_curator and st.button("Edit", type="tertiary", **edit)
+        is_edited = chosen.is_curator and st.button(
+            "Edit", type="tertiary", key="graph.edit", help="Draws arrows here."
+        )
         st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
     if chosen.reads_records:
         st.caption("Adaptive chooses its own graph. This one only names the columns.")

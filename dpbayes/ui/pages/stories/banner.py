@@ -202,11 +202,9 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
     with st.container(horizontal=True, vertical_alignment="center", key="story-guess"):
         st.markdown(f"**Guess:** {escaped(guess.ask)}", width="content")
         if place not in guesses:
-            take: dict[str, Any] = {"args": (place, guess.span)}
-            st.text_input(
-                "Your guess", key=_key(place), on_change=_take, label_visibility="collapsed", width=120, **take
-            )
-            st.button("Show", key="story.show", type="primary", on_click=_take, **take)
+            of_box: dict[str, Any] = {"args": (place, guess.span), "width": 120}
+            st.text_input("Your guess", key=_key(place), on_change=_take, label_visibility="collapsed", **of_box)
+            st.button("Show", key="story.show", type="primary", on_click=_take, args=(place, guess.span))
             st.button("Skip the guess", key="story.skip", on_click=_skip, args=(place,))
             refused, message = st.session_state.get("story.refused", (None, ""))
             if refused == place:
