@@ -20,7 +20,7 @@ LEAST_SPAN = 0.2
 LEFT = 0.55
 """The part of the axis left of zero, of the part to its right without its margin."""
 
-TEXT, BAR, THICK, DOT = 0.24, -0.1, 0.22, -0.32
+TEXT, BAR, THICK, DOT = 0.27, -0.1, 0.22, -0.32
 """Where the texts, the bars and the dot of a row are, above and below its middle."""
 
 TEACHES, COSTS = ("teaches (endless records, no noise)", EXACT), ("costs (noise, fewer records in a row)", PRIVATE)
@@ -71,14 +71,14 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     interval = {"error_x": interval_bar(net, net - around, net + around, thickness=1.5, width=0)}
     dot = {"mode": "markers", "marker": {"color": BOUND, "size": 8}, "name": LEFT_OVER[0], "hoverinfo": "skip"}
     digits = 1 if span >= 1 else 2
-    room = {"tickvals": rows, "ticktext": ["<br>"] * len(bars), "range": [0.4 - len(bars), 0.6]}  # two lines a row
+    room = {"tickvals": rows, "ticktext": ["<br>"] * len(bars), "range": [0.4 - len(bars), 0.65]}  # two lines a row
     return figure_of(
         [
             _bars(taught, rows, *TEACHES),
             _bars(net - taught, rows, *COSTS),
             {"type": "scatter", "x": net, "y": rows + DOT} | dot | interval,
             _zero(rows),
-            _texts(distinct_labels([bar.name for bar in bars], LETTERS), low, rows, "middle right"),
+            _texts(distinct_labels([bar.name for bar in bars], LETTERS), low + 1e-3 * span, rows, "middle right"),
             _texts([_sum(bar, digits) for bar in bars], high - 1e-3 * span, rows, "middle left"),
         ],
         x=titled("error saved, percentage points", range=[low, high], zeroline=False, tickangle=0, **_ticks(low, high)),
