@@ -305,11 +305,8 @@ def _loader() -> None:
     except InputError as error:
         show_refusal(error)
         return
-    before = upload()
-    # The box forgets the file when another page is opened.
-    which = "Another table file" if before and st.session_state.get("table.file") is None else "Table file"
     with st.container(horizontal=True, vertical_alignment="center"):
-        file = st.file_uploader(f"{which} (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
+        file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
         place = st.container(width="content")
     refused = _read(file) if file is not None else ""
     if refused:
