@@ -169,7 +169,7 @@ def error_figure(
     ]
     y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
     figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
-    return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "top left")
+    return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "bottom left")
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:

@@ -250,8 +250,7 @@ def _tables(chosen: Chosen) -> Tables:
             if chosen.options("explore").tables is SimulatedTables.LOADED:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
-        words = f"my guesses{' (optional)' if is_published else ''}: answer"
-        answer = _guess(question, words, "answer", "0 to 1", most=1)
+        answer = _guess(question, "my guesses: answer", "answer", "0 to 1", most=1)
         of = f"of {planned.n:,}"
         rows = _guess(question, "records that match", "records", of, most=planned.n) if question.evidence else None
     if not is_published and (answer is None or (question.evidence and rows is None)):
