@@ -23,7 +23,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.controls import mirror, plain_number
-from dpbayes.ui.widgets.opened_release import factor_text, opened_release
+from dpbayes.ui.widgets.opened_release import allowed_factor, opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
 RELEASED = "release.released"
@@ -98,7 +98,7 @@ def show_later(books: Books, row: int, delta: float) -> None:
     dataset = books.spendings[row].reservation.dataset
     account, every = books.account(dataset), books.of(dataset)
     if every[-1].row != row:
-        factor = factor_text(epsilon_of(account.measure, account.spent, delta))
+        factor = allowed_factor(epsilon_of(account.measure, account.spent, delta))
         st.markdown(
             f"**There are later releases.** One record changes the probability of any result of all {len(every)} "
             f"releases of {escaped(dataset)} together {factor}."

@@ -126,13 +126,13 @@ def promise_lines(document: Document) -> dict[str, str]:
     promise, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
     if stated or not isinstance(cost, Rho):
         loss = float(stated.epsilon if stated else number_of(cost))
-        promise = f"One record changes the probability of any result {factor_text(loss)}"
+        promise = f"One record changes the probability of any result {allowed_factor(loss)}"
         promise += f", plus at most δ = {numeral(float(stated.delta))}." if stated else "."
     if document.composed.releases:
         together = document.content["sentences"][2]
         if not isinstance(total, Rho):
             together = (
-                f"All {document.composed.releases + 1:,} releases together change it {factor_text(float(total))}."
+                f"All {document.composed.releases + 1:,} releases together change it {allowed_factor(float(total))}."
             )
         promise += f" {together}"
     looked = f" Before the release, the curator looked at {document.drawn.looked}." * bool(document.drawn.looked)
@@ -145,7 +145,7 @@ def promise_lines(document: Document) -> dict[str, str]:
     }
 
 
-def factor_text(loss: float) -> str:
+def allowed_factor(loss: float) -> str:
     """Return the factor that a loss allows, rounded up."""
     return f"by a factor of at most {numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
 
