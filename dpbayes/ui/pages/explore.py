@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from math import prod
-from typing import Literal
 
 import streamlit as st
 
@@ -211,8 +210,8 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
     with place:
         if chosen.is_curator:
             is_doubtful = UNKNOWN in about or (inputs.tables.is_private and not chosen.has_public_records)
-            kind: Literal["primary", "secondary"] = "secondary" if is_doubtful else "primary"
-            if st.button(f"Make a release at ε = {shortest(least)}", type=kind, key="epsilon.use", width="stretch"):
+            label = f"Make a release at ε = {shortest(least)}"
+            if st.button(label, type="secondary" if is_doubtful else "primary", key="epsilon.use", width="stretch"):
                 set_parameter("epsilon", least)
                 st.switch_page("pages/release.py")
         st.caption(belief_text(inputs.mechanism_at(least).certified))
@@ -251,8 +250,9 @@ def _tables(chosen: Chosen) -> Tables:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
         answer = _guess(question, "my guesses: answer", "answer", "0 to 1", most=1)
-        of = f"of {planned.n:,}"
-        rows = _guess(question, "records that match", "records", of, most=planned.n) if question.evidence else None
+        rows = (
+            _guess(question, "records that match", "records", "number", most=planned.n) if question.evidence else None
+        )
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)

@@ -222,9 +222,7 @@ def _graph(chosen: Chosen) -> None:
     size = f"{many(len(graph.names), 'node')}, {many(len(graph.edges), 'arrow')}"
     with _line():
         st.markdown("**Graph**", width="content")
-        is_edited = chosen.is_curator and st.button(
-            "Edit", type="tertiary", key="graph.edit", help="Draws arrows here."
-        )
+        is_edited = chosen.is_curator and st.button("Edit", type="tertiary", key="graph.edit")
         st.page_link("pages/network.py", label="Network", width="content", help="Shows the cost of each arrow.")
     if chosen.reads_records:
         st.caption("Adaptive chooses its own graph. This one only names the columns.")
