@@ -250,9 +250,7 @@ def _tables(chosen: Chosen) -> Tables:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
         answer = _guess(question, "my guesses: answer", "answer", "0 to 1", most=1)
-        rows = (
-            _guess(question, "records that match", "records", "number", most=planned.n) if question.evidence else None
-        )
+        rows = _guess(question, "matching records", "records", "number", most=planned.n) if question.evidence else None
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
