@@ -104,19 +104,19 @@ def _release(chosen: Chosen, path: Path) -> None:
         form = st.container() if row is None else st.expander("Another release", key=f"release.another.{row}")
         with form, st.container(key="cards"):
             columns = st.columns(3)
-        accounts = ledger.read_books(path).accounts if path.exists() else {}
-        same = ledger.names_of(path, chosen.dataset) if accounts and not chosen.is_connected else ()
+        books = ledger.read_books(path) if path.exists() else ledger.Books()
+        same = ledger.names_of(path, chosen.dataset) if books.accounts and not chosen.is_connected else ()
         is_pure = (
             chosen.reads_records
             and bool(same)
-            and all(accounts[name].measure is PrivacyMeasure.EPSILON for name in same)
+            and all(books.accounts[name].measure is PrivacyMeasure.EPSILON for name in same)
         )
         with _card(columns[0], "What goes out"):
             request = _request(chosen, is_pure=is_pure)
         with _card(columns[2], "What it costs"):
             budget, pay, more = (st.container() for _ in range(3))
             with budget:
-                charged = _account_to_charge(chosen, accounts, same, request, more)
+                charged = _account_to_charge(chosen, books.accounts, same, request, more)
         request = replace(request, dataset=charged.account.dataset)
         published = None if charged.is_new else shown_again(path, request)
         with _card(columns[1], "What readers learn"):
@@ -140,13 +140,12 @@ def _release(chosen: Chosen, path: Path) -> None:
         raise
     with place:
         if published is not None:
-            name = escaped(release_names(ledger.read_books(path))[published.row])
-            headline(f"The release {name} is made. All checks hold.")
+            headline(f"The release {escaped(release_names(books)[published.row])} is made. All checks hold.")
         else:
             headline(_finding(charged, request))
     if published is not None:
         with result:
-            show_later(ledger.read_books(path), published.row, float(charged.delta))
+            show_later(books, published.row, float(charged.delta))
             opened_release(published.document, key=NEWEST)
 
 

@@ -133,8 +133,7 @@ def _release_line(name: str, spending: Spending, delta: float) -> dict[str, obje
 
 
 def _raise(path: Path, accounts: Mapping[str, Account], delta: float) -> None:
-    names = list(accounts)[::-1]  # the newest first
-    dataset = st.selectbox("Dataset", names, key=f"ledger.raised.{names}")  # other datasets are another list
+    dataset = st.selectbox("Dataset", [*accounts][::-1], key=f"ledger.raised.{[*accounts]}")  # the newest first
     account = accounts[dataset]
     present = as_epsilon(account.measure, account.budget, delta)
     with st.form(f"raise.{dataset}", border=False):
