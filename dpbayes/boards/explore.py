@@ -192,7 +192,7 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
     factor = factor_text(guarantee.epsilon)
-    return belief, f"Any result is at most {factor} times as likely as it would be without one person’s record."
+    return belief, f"If one person’s record said something else, any result would be at most {factor} times as likely."
 
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:

@@ -220,6 +220,7 @@ ABOUT = {
     "ui/pages/home.py": "its example is the one that Explore begins with",
     "boards/sampling.py": "the board is about the sampler",
     "boards/regression.py": "the board is about the regression sampler",
+    "boards/explore.py": "the errors of the paper's first two mechanisms stand side by side",
     "boards/curator.py": "one axis for all mechanisms is that of the paper's first one",
     "boards/against_epsilon.py": "the signs of counts are compared with those of Fourier",
     "boards/of_table.py": "the defaults of the board are the paper's first two mechanisms",

@@ -27,8 +27,8 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little: at ε = 1, any release is at most 2.72 times as likely as without one "
-    "person’s record; at ε = 0.1, at most 1.11 times. The larger ε is, the more can be learned, also about one person."
+    "**Epsilon (ε)** says how little: if one person’s record said something else, any release would be at most 2.72 "
+    "times as likely at ε = 1, and 1.11 times at ε = 0.1. A larger ε lets more be learned, also about one person."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 ARROWS = (
