@@ -229,8 +229,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
     promise = mechanism.certified
     numbers |= {"factor": float(np.exp(promise.epsilon)), "belief": 100 * ceiling(SUSPICION, promise)}
-    headline, caption = _said(inputs, picture, read.means, numbers)
-    caption += _other_error(inputs, epsilon)
+    headline, caption = _said(inputs, picture, read.means, numbers, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
     def frame(this: int) -> Frame:
@@ -276,7 +275,7 @@ def _other_error(inputs: CuratorInputs, epsilon: float) -> str:
         return ""
     batches = _releases(inputs, other_at(epsilon))
     error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
-    return f" {other_at(epsilon).label}, for comparison: {numeral(error, 2)}."
+    return f" ({other_at(epsilon).label}: {numeral(error, 2)})"
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
@@ -298,7 +297,7 @@ def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) ->
 
 
 def _said(
-    inputs: CuratorInputs, picture: AnswerPicture, means: FloatArray, numbers: Mapping[str, float]
+    inputs: CuratorInputs, picture: AnswerPicture, means: FloatArray, numbers: Mapping[str, float], epsilon: float
 ) -> tuple[str, str]:
     """Return the headline of the answers of releases, and the caption of their picture."""
     exact, low, high = (numbers[name] for name in ("exact", "low", "high"))
@@ -308,7 +307,7 @@ def _said(
     if picture.is_prior:
         said = "this release says hardly anything about the table; it answers about"
         return f"{said} {probability_text(prior)}, as the prior does.", FROM_PRIOR
-    caption = f"Mean absolute error of releases: {numeral(numbers['error'], 2)}."
+    caption = f"Mean absolute error: {numeral(numbers['error'], 2)}{_other_error(inputs, epsilon)}."
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
     share = f"{len(means)} possible" if picture.interval is None else "95 of 100"
