@@ -142,7 +142,7 @@ def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: 
 def test_the_terms_of_a_picture_are_explained_beside_its_title(visit):
     screen = visit("explore?source=sprinkler&epsilon=1", viewport={"width": 400, "height": 800})
     why = screen.page.get_by_role("button", name="Explain: How far from the table?")
-    meaning = screen.page.get_by_text("A noise-aware reader models the public noise")
+    meaning = screen.page.get_by_text("who takes noisy counts as true ones")
     expect(meaning).to_be_hidden()
     why.click()
     expect(meaning).to_be_in_viewport(ratio=1)

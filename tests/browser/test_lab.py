@@ -62,5 +62,5 @@ def test_an_example_without_a_slider_replaces_a_board_with_one(visit) -> None:
     before = screen.headline.inner_text()
     screen.main.get_by_role("button", name="May the noise depend on the data?").click()
     expect(screen.headline).not_to_have_text(before)
-    expect(screen.headline).to_contain_text("smooth bound")
+    expect(screen.headline).to_contain_text("noise of one size")
     drawn(screen)
