@@ -71,7 +71,7 @@ def take_drag(url: str, path: Path) -> None:
             frames.append(Image.open(io.BytesIO(screen.page.screenshot(animations="allow"))).convert("RGB"))
         mouse.up()
     few = [frame.quantize(64, dither=Image.Dither.NONE) for frame in frames]
-    few[0].save(path, save_all=True, append_images=few[1:] + few[-2:0:-1], duration=MILLISECONDS, loop=0, optimize=True)
+    few[0].save(path, save_all=True, append_images=few[1:] + few[-2:0:-2], duration=MILLISECONDS, loop=0, optimize=True)
 
 
 def described(picture: bytes, words: str) -> bytes:
