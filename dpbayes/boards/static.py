@@ -18,8 +18,16 @@ from dpbayes.posteriors.noise_model import Reading
 COLUMNS_SHOWN = 40
 """Columns of a table in one picture."""
 
+LOW, HIGH, ALL = 35, 56, 450
+"""The least and the most pixels of a column's row, and those of all rows where there is room."""
+
 ROWS_SHOWN = 24
 """The most rows of a node that are drawn."""
+
+
+def row_height(columns: int) -> int:
+    """Return the pixels of a row in the picture of so many columns, and in the table beside it."""
+    return max(LOW, min(HIGH, ALL // max(columns, 1)))
 
 
 def table_columns(
@@ -38,9 +46,9 @@ def table_columns(
     """
     shown = slice(COLUMNS_SHOWN)
     more = f"The first {COLUMNS_SHOWN} of {len(names)} columns. " if len(names) > COLUMNS_SHOWN else ""
-    panel = Panel("columns", "How often does each value occur?", "The share of each value in the records, by column.")
+    panel = Panel("columns", "Share of the records with each value", "For each column, the share of each value.")
     board = Board("data", "The columns of the table", (panel,), {}, private=True)
-    figure = columns_figure(names[shown], states[shown], records[shown])
+    figure = columns_figure(names[shown], states[shown], records[shown], pitch=row_height(len(names)))
     return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more + note}),))
 
 

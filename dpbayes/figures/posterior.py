@@ -109,53 +109,67 @@ ABSENT = "missing"
 LIGHT, DARK = 0.25, 0.75
 """The opacities of the first and the last value of a bar."""
 
-LETTER, LETTERS = 1.8, 20
-"""The width of a letter below a bar, in percent of the bar in a narrow window, and the letters of a value there."""
+LETTER, LETTERS = 1.8, 18
+"""The width of a letter, in percent of a bar in a narrow window, and the letters of a value there."""
 
 
-def columns_figure(names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray]) -> Figure:
-    """Draw a bar for each column, which its values share by their records, with the names of the values below it.
+def columns_figure(
+    names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray], *, pitch: int
+) -> Figure:
+    """Draw a bar for each column, which its values share by their records.
 
     Args:
         names: The columns.
         states: The values of each column; one called `ABSENT` is grey.
         records: The number of records with each value, (states,) for each column.
+        pitch: The pixels of a row.
     """
-    rows, bars = -np.arange(len(names), dtype=float), []
-    for k in range(max(map(len, states))):
-        has = np.array([k < len(values) for values in states])
-        counts = [numbers[k] for numbers in records if k < len(numbers)]
-        shares = [numbers[k] / max(numbers.sum(), 1) for numbers in records if k < len(numbers)]
-        values = [plain(values[k], LETTERS) for values in states if k < len(values)]
-        shades = [_shade(values, k) for values in states if k < len(values)]
-        marker = {"color": shades, "line": {"color": faded(BOUND, 0.8), "width": 1}}
-        texts = {"text": [share_text(share) for share in shares], "textposition": "inside", "textfont": {"size": 11}}
-        template = "%{customdata[0]}: %{text}, %{customdata[1]:,} records<extra></extra>"
-        hover = {"customdata": list(zip(values, counts, strict=True)), "hovertemplate": template}
-        place = {"x": 100 * np.array(shares), "y": rows[has] + 0.18, "width": 0.54, "insidetextanchor": "middle"}
-        bars.append({"type": "bar", "orientation": "h", "marker": marker, "showlegend": False} | place | texts | hover)
-    legends = [_legend(*column) for column in zip(states, records, rows, strict=True) if column[0]]
+    rows = -np.arange(len(names), dtype=float)
+    columns = [_column(*column) for column in zip(states, records, rows, strict=True) if column[0]]
     labels = [f"{name}<br> " for name in distinct_labels(names, 24)]
-    ticks = {"tickvals": rows, "ticktext": labels, "automargin": True, "showgrid": False}
-    x, y = titled("% of the records", range=[0, 100.3]), {"zeroline": False, "range": [0.5 - len(names), 0.5], **ticks}
-    layout = ROWS | {"barmode": "stack", "uniformtext": {"minsize": 9, "mode": "hide"}}
-    layout["margin"] = ROWS["margin"] | {"t": 12}
-    return figure_of([*bars, *legends], x=x, y=y, height=64 + 35 * len(names), **layout)
+    ticks = {"tickvals": rows, "ticktext": labels, "automargin": True, "showgrid": False, "zeroline": False}
+    return figure_of(
+        [trace for column in columns for trace in column],
+        x={"range": [0, 100.3], "visible": False},
+        y={"range": [0.5 - len(names), 0.5], **ticks},
+        height=24 + pitch * len(names),
+        meta={"rows": True, "whole": True},
+        margin=ROWS["margin"] | {"t": 12, "b": 12},
+        barmode="overlay",
+    )
 
 
-def _legend(values: Sequence[str], records: IntArray, row: float) -> Trace:
-    """Return the names of a bar's values below their parts, moved apart; of too many, those of most records."""
+def _column(values: Sequence[str], records: IntArray, row: float) -> tuple[Trace, Trace]:
+    """Return a bar with the names and shares of its values, and those that need more room than their parts, below."""
     shares = 100 * records / max(records.sum(), 1)
-    widths = LETTER * np.array([2.5 + min(len(value), LETTERS) for value in values])
-    order = np.argsort(-records, kind="stable")
+    starts, shades = np.cumsum(shares) - shares, [_shade(values, k) for k in range(len(values))]
+    texts, within, below = [], [], []
+    for value, share in zip(values, shares, strict=True):
+        name, percent = value if len(value) <= LETTERS else value[: LETTERS - 1] + "…", share_text(share / 100)
+        texts.append(f"{name} {percent}")
+        fits = next((text for text in (texts[-1], percent) if LETTER * (1.5 + len(text)) <= share), "")
+        within.append(plain(fits))
+        below.append("" if fits == texts[-1] else name if fits else texts[-1])
+    marker = {"color": shades, "line": {"color": faded(BOUND, 0.8), "width": 1}}
+    look = {"insidetextanchor": "middle", "constraintext": "none", "textangle": 0, "width": 0.5, "showlegend": False}
+    hover = {"customdata": list(zip(map(plain, texts), records, strict=True))}
+    template = {"hovertemplate": "%{customdata[0]}, %{customdata[1]:,} records<extra></extra>"}
+    place = {"x": shares, "base": starts, "y": np.full(len(shares), row + 0.18), "orientation": "h"}
+    bar = {"type": "bar", "marker": marker, "text": within, "textposition": "inside"}
+    return bar | place | look | hover | template, _below(below, shades, shares, starts, row)
+
+
+def _below(texts: Sequence[str], shades: Sequence[str], shares: FloatArray, starts: FloatArray, row: float) -> Trace:
+    """Return texts below parts, moved apart; of too many, those of the largest."""
+    widths = LETTER * np.array([2.5 + len(text) if text else 0 for text in texts])
+    order = np.array([k for k in np.argsort(-shares, kind="stable") if texts[k]], dtype=int)
     named = np.sort(order[np.cumsum(widths[order]) <= 100])
     before, width = np.cumsum(widths[named]) - widths[named], widths[named].sum()
-    wanted = (np.cumsum(shares) - shares)[named]
-    starts = np.minimum(np.maximum.accumulate(np.maximum(wanted - before, 0)), 100 - width) + before
-    texts = [f'<span style="color:{_shade(values, k)}">■</span> {plain(values[k], LETTERS)}' for k in named]
-    look = {"mode": "text", "textposition": "middle right", "textfont": {"size": 11}, "cliponaxis": False}
+    x = np.minimum(np.maximum.accumulate(np.maximum(starts[named] - before, 0)), 100 - width) + before
+    shown = [f'<span style="color:{shades[k]}">■</span> {plain(texts[k])}' for k in named]
+    look = {"mode": "text", "textposition": "middle right", "textfont": {"size": 12}, "cliponaxis": False}
     quiet = {"hoverinfo": "skip", "showlegend": False}
-    return {"type": "scatter", "x": starts, "y": np.full(len(named), row - 0.27), "text": texts} | look | quiet
+    return {"type": "scatter", "x": x, "y": np.full(len(named), row - 0.27), "text": shown} | look | quiet
 
 
 def _shade(values: Sequence[str], k: int) -> str:

@@ -38,7 +38,7 @@ DIE = "lab.experiment=A+die%3A+Hellinger+or+Laplace"
 
 
 def records(screen: AppScreen) -> Locator:
-    return screen.page.get_by_role("textbox", name="Number of records")
+    return screen.page.get_by_role("textbox", name="Records")
 
 
 def test_pages_come_back_with_their_settings_when_the_server_does() -> None:

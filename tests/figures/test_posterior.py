@@ -57,18 +57,20 @@ def test_rows_have_means_and_both_ends_of_their_intervals_and_whole_labels():
 
 def test_the_values_of_a_column_share_its_bar_by_their_records():
     states, records = [["no", "<i>yes</i>"], ["a", "b", "c"]], [np.array([3, 1]), np.array([2, 0, 0])]
-    figure = columns_figure(["<b>rain</b>", "x"], states, records).to_plotly()
-    *bars, first, second = figure.data
-    assert [list(bar.x) for bar in bars] == [[75, 100], [25, 0], [0]]
-    names = [[text.split("■</span> ")[1] for text in row.text] for row in (first, second)]
-    assert names == [["no", "&lt;i&gt;yes&lt;/i&gt;"], ["a", "b", "c"]]
-    assert list(first.x) == [0, 75], "a name begins where its part does"
+    figure = columns_figure(["<b>rain</b>", "x"], states, records, pitch=40).to_plotly()
+    first, below, second, others = figure.data
+    assert [list(bar.x) for bar in (first, second)] == [[75, 25], [100, 0, 0]]
+    assert [list(bar.base) for bar in (first, second)] == [[0, 75], [0, 100, 100]]
+    assert list(first.text) == ["no 75%", "25%"], "a name that needs more room than its part is below"
+    named = [[text.split("■</span> ")[1] for text in row.text] for row in (below, others)]
+    assert named == [["&lt;i&gt;yes&lt;/i&gt;"], ["b 0%", "c 0%"]]
+    assert list(below.x) == [75], "a name begins where its part does"
     assert "<b>" not in figure.layout.yaxis.ticktext[0]
 
 
 def test_of_many_values_the_most_frequent_have_names_that_do_not_lie_on_each_other():
     values, records = [f"value {k}" for k in range(40)], np.arange(40)
-    *_, names = columns_figure(["x"], [values], [records]).data
+    *_, names = columns_figure(["x"], [values], [records], pitch=40).data
     assert "value 39" in names["text"][-1]
-    assert 3 < len(names["text"]) < 12
+    assert 2 < len(names["text"]) < 12
     assert min(np.diff(names["x"])) >= LETTER * len("value 39")

@@ -119,8 +119,8 @@ def test_a_file_below_the_root_is_looked_at_declared_and_counted() -> None:
     assert not sentences(at)
     (board,) = boards(at)
     codes = in_memory().column("rain")
-    bars = frame_of(board)["figures"]["columns"]["data"]
-    drawn = [bar["customdata"][0][1] for bar in bars if "customdata" in bar]
+    bar, *_ = frame_of(board)["figures"]["columns"]["data"]
+    drawn = [records for _, records in bar["customdata"]]
     assert drawn == np.bincount(codes, minlength=3).tolist()
 
 

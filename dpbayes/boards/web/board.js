@@ -240,6 +240,7 @@ class Panel {
     const { yaxis, meta, height } = figure.layout;
     const lines = Math.max(1, ...(yaxis?.ticktext ?? []).map((name) => `${name}`.split("<br>").length));
     const [named, most] = [(yaxis?.tickvals?.length ?? 0) * lines, meta?.rows ? height : TALLEST];
+    this.least = meta?.whole ? height : 0; // rows that stand beside those of a table
     if (this.named !== named || this.most !== most) [Object.assign(this, { named, most }), this.board.fit()];
     this.measure();
     this.chart.show(figure);
@@ -254,7 +255,7 @@ class Panel {
     const word = full ? "Close" : "Enlarge";
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
-    const least = Math.max(isLow ? LEAST : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
+    const least = Math.max(this.least ?? 0, isLow ? LEAST : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
     const wanted = isPhone && !full ? Math.max(260, least) : Math.max(least, share - beside);
     const height = Math.min(wanted, full ? innerHeight : (this.most ?? TALLEST));
     this.place.style.height = `${Math.round(height)}px`;

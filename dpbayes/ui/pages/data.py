@@ -91,7 +91,7 @@ def data_page(chosen: Chosen) -> None:
     place, ready = st.container(), st.container()
     chosen = Chosen.now()
     with st.container(key="columns"):
-        left, right = st.columns([3, 2], gap="medium") if chosen.is_curator else (st.container(),) * 2
+        left, right = st.columns([5, 4], gap="medium") if chosen.is_curator else (st.container(),) * 2
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
     mine = upload()
     if chosen.is_curator and chosen.settings.data == "upload" and mine is not None:
@@ -123,10 +123,13 @@ def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
         with st.container(horizontal=True, vertical_alignment="center", key="head"):
             headline(_about(chosen))
             if chosen.domains:
-                next_page("Network", "pages/network.py", disabled=bool(chosen.refused))
-        if chosen.domains:
+                refused, leaks = bool(chosen.refused), bool(chosen.leaking_columns)
+                next_page("Network", "pages/network.py", disabled=refused, is_first=not leaks)
+        if chosen.refused:
             kept = "Until then, the preview and the other pages use the last valid columns."
-            st.caption(f":red[{escaped(chosen.refused)}] {kept}" if chosen.refused else PROTECTED)
+            st.caption(f":red[{escaped(chosen.refused)}] {kept}")
+        elif chosen.domains and not chosen.leaking_columns:
+            st.caption(PROTECTED)
     return bool(chosen.domains)
 
 
@@ -263,7 +266,7 @@ def _ready(chosen: Chosen) -> None:
 
 
 def _synthesise(chosen: Chosen) -> None:
-    first, second, third, fourth = st.columns([5, 2, 2, 1], vertical_alignment="top")
+    first, second, third, fourth = st.columns([5, 2, 1.5, 1.5], vertical_alignment="top")
     settings, source = chosen.settings, chosen.settings.source
     options = list(dict.fromkeys((*FROM, *NAMED, source)))
     with first:
@@ -274,7 +277,7 @@ def _synthesise(chosen: Chosen) -> None:
         kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
         controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
     with third:
-        controls.text_field("Number of records", "records", help="At most 10,000,000.")
+        controls.text_field("Records", "records", help="At most 10,000,000.")
     with fourth:
         controls.text_field("Seed", "data_seed", help="The same seed gives the same table.")
     if settings.graph and st.button("Sample from the edited network"):

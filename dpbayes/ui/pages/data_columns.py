@@ -15,6 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpbayes.base.libraries import pd
 from dpbayes.base.text import escaped, many, shortest
 from dpbayes.base.validation import InputError, brief
+from dpbayes.boards.static import row_height
 from dpbayes.sources.columns import (
     MISSING,
     OUTSIDE,
@@ -35,7 +36,7 @@ from dpbayes.ui.widgets.from_python import DESCRIPTION
 from dpbayes.ui.widgets.show import sentence_instead
 
 CUT_AT = "cut at"
-OWN, NONE, COUNT_AS = "own state", "none", "counts as"
+OWN, NONE, COUNT_AS = "own value", "none", "counts as"
 
 USE_HELP = "Columns in use become nodes of the network. They share ε: leave out those that no question needs."
 VALUES_HELP = (
@@ -45,7 +46,7 @@ VALUES_HELP = (
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
     f'"{NONE}": the column has no missing values; a release would count one as the first value. "{OWN}": they are a '
-    f'state of their own. "{COUNT_AS} …": they count as one of the values.'
+    f'value of their own. "{COUNT_AS} …": they count as one of the other values.'
 )
 PUBLIC = "public"
 """What the page calls a domain that is known without the records."""
@@ -56,8 +57,8 @@ PUBLIC_HELP = (
 )
 
 LEAK = (
-    "Values read from the records can reveal them. You can explore now. A release needs values that anyone could list "
-    f"without the records: correct the cells, then tick *{PUBLIC}*."
+    "Values read from the records can reveal them. Before a release, correct the cells{cuts} and declare values that "
+    "anyone could list without the records."
 )
 
 DECLARED = "You declare that anyone could list these values without the records"
@@ -71,8 +72,8 @@ MAX_TEXT = 100_000
 FEW_REASONS = 6
 """More unused columns than this are counted, and not listed."""
 
-ROWS_SHOWN, ROW, HEADER = 40, 35, 38
-"""Most rows of the table of columns that are shown at once, and the pixels of a row and of the header."""
+ROWS_SHOWN, HEADER = 40, 38
+"""Most rows of the table of columns that are shown at once, and the pixels of the header."""
 
 TICKS = ("use", "public")
 TYPE = "type"
@@ -199,6 +200,7 @@ def declare_columns(
         disabled=["column", TYPE],
         column_order=["use", "public", "column", "values", "missing", "meaning", TYPE],
         height=_height(len(mine.columns)),
+        row_height=row_height(len(mine.columns)),
         column_config={
             "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
             "column": st.column_config.TextColumn(width=90),
@@ -214,7 +216,7 @@ def declare_columns(
 
 
 def _height(rows: int) -> int:
-    return HEADER + ROW * min(rows, ROWS_SHOWN)
+    return HEADER + row_height(rows) * min(rows, ROWS_SHOWN)
 
 
 def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
@@ -227,26 +229,20 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
         if isinstance(domain, Cuts) and text_of(domain) == text_of(mine.proposals[place].domain)
     ]
     ready = sum(domain is not None and domain.public for domain in domains.values())
-    cuts = f", also the cut points of {escaped(_names(mine, read))}, which are those read from them" if read else ""
-    of = f"**{ready} of {many(len(domains), 'column')} with public values.**"
-    st.caption(f"{of} {LEAK}" if lacking else f"{of} {DECLARED}{cuts}.")
+    cuts = f" the cut points of {escaped(_names(mine, read))}" if read else ""
+    declared = DECLARED + (cuts and f", also{cuts}, which were read from them")
+    said = LEAK.format(cuts=cuts and f" (first{cuts})") if lacking else f"{declared}."
+    st.caption(f"**{ready} of {many(len(domains), 'column')} with public values.** {said}")
     with st.container(horizontal=True, vertical_alignment="center"):
-        _offer_public(mine, keep, [k for k in lacking if k not in read], [k for k in lacking if k in read])
+        if lacking:
+            label, columns = f"Declare all {len(domains)} columns public", (mine, keep, lacking)
+            st.button(label, key="all.public", type="primary", on_click=_declare_public, args=columns)
         _description(mine, keep)
 
 
 def _names(mine: DescribedTable, places: Sequence[int]) -> str:
     names = [mine.columns[place].name for place in places[:FEW_REASONS]]
     return ", ".join(names) + (f" and {len(places) - FEW_REASONS} more" if len(places) > FEW_REASONS else "")
-
-
-def _offer_public(mine: Table, keep: Callable[[Table], None], usual: Sequence[int], read: Sequence[int]) -> None:
-    """Offer to declare domains public; cut points that were read from the records are in their button."""
-    cuts = ", ".join(f"{mine.columns[place].name} ({text_of(mine.domain(place))})" for place in read)
-    for key, names, places in (("all.public", _names(mine, usual), usual), ("cuts.public", cuts, read)):
-        label = escaped(f"The values of {names} are public")
-        if places:
-            st.button(label, key=key, on_click=_declare_public, args=(mine, keep, places))
 
 
 def _declare_public(mine: Table, keep: Callable[[Table], None], places: Sequence[int]) -> None:
@@ -420,6 +416,7 @@ def public_columns(chosen: Chosen) -> None:
             hide_index=True,
             column_order=None if leaks else [name for name in lines[0] if name != PUBLIC],
             height=_height(len(lines)),
+            row_height=row_height(len(lines)),
             column_config={
                 "column": st.column_config.TextColumn(width=115),
                 "meaning": st.column_config.TextColumn(width=310),

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Literal
 
 import streamlit as st
 
@@ -124,10 +125,11 @@ def within_app() -> None:
         st.rerun()
 
 
-def next_page(title: str, file: str, *, disabled: bool = False) -> None:
-    """Show the primary button that opens the next page of the workflow."""
+def next_page(title: str, file: str, *, disabled: bool = False, is_first: bool = True) -> None:
+    """Show the button that opens the next page of the workflow; `is_first` is whether nothing is to be done before."""
+    kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
     label, icon = f"Next: {title}", ":material/arrow_forward:"
-    if st.button(label, type="primary", key="next", icon=icon, icon_position="right", disabled=disabled):
+    if st.button(label, type=kind, key="next", icon=icon, icon_position="right", disabled=disabled):
         turn_to(file)
 
 
