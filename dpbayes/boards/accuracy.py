@@ -94,10 +94,10 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     }
     captions = {
         "accuracy": _about(study),
-        "loss": "Above the dashed line, a prediction is worse than the shares of the values alone.",
+        "loss": "Above the dashed line: worse than the shares alone.",
     }
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
-    return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study, k),), captions, numbers)
+    return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)
 
 
 def _named(figure: Figure, blind: str) -> Figure:
@@ -122,24 +122,33 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
     if not _is_clear(study.behind(MAJORITY, k, best)):
         return f"{start} {simple}"
-    alike = [study.look(one).name for one in ranked if not _is_clear(study.behind(one, k, best))]
-    shown = f"{start} {listed(alike)} predict{'s' if len(alike) == 1 else ''} {inputs.target}"
+    alike = study.alike_at(k)
+    shown = f"{start} {listed([study.look(one).name for one in alike])} predict"
+    ends = dict.fromkeys(share_text(float(study.mean(one)[k])) for one in (alike[-1], best))
     if not _is_clear(study.behind(best, k)):
-        return f"{shown} as well as without privacy: {share_text(right)} right."
-    return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
+        return (
+            f"{shown}{'s' * (len(alike) == 1)} {inputs.target} as well as without privacy: {share_text(right)} right."
+        )
+    how = f"s {inputs.target} best" if len(alike) == 1 else f" {inputs.target} alike"
+    return f"{shown}{how}: {' to '.join(ends)} right, and {share_text(exact)} without privacy."
 
 
-def accuracy_advice(study: AccuracyStudy, k: int) -> str:
-    """Return from which epsilon on the best mechanism at a point of the grid keeps nine tenths of the table's gain."""
-    if not (ranked := study.ranked_at(k)):
-        return "So: no curve in the picture has a proved ε."
-    best, exact, majority = ranked[0], study.mean(EXACT)[0], study.mean(MAJORITY)[0]
-    lost = np.flatnonzero(10 * (exact - study.mean(best)) >= exact - majority)
-    name, kept = study.look(best).name, study.plan.epsilons[int(lost.max(initial=-1)) + 1 :]
-    gain = "keeps nine tenths of what the table adds to its most frequent value"
-    if not kept:
-        return f"So: with {name}, no ε up to {numeral(study.plan.epsilons[-1])} {gain}."
-    return f"So: choose ε = {numeral(kept[0], 2)} or more with {name}, which {gain}."
+def accuracy_advice(study: AccuracyStudy) -> str:
+    """Return the mechanism that keeps nine tenths of the table's gain from the least epsilon on, and that epsilon.
+
+    The advice is about all epsilons, so that it is the same at every stop of the slider.
+    """
+    exact, majority = study.mean(EXACT)[0], study.mean(MAJORITY)[0]
+    if exact <= majority:
+        return "So: publish the most frequent value alone; the table adds nothing to it here."
+    gain = "nine tenths of the way from the dashed line to the blue one."
+    for k, epsilon in enumerate(study.plan.epsilons):
+        kept = [m for m in study.ranked_at(k) if np.all(10 * (exact - study.mean(m)[k:]) < exact - majority)]
+        if kept:
+            names = dict.fromkeys(study.look(one).name for one in (kept[0], *study.alike_at(k)))
+            doubt = " (no clear difference)" if len(names) > 1 else ""
+            return f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}: {gain}"
+    return f"So: no ε up to {numeral(study.plan.epsilons[-1])} reaches {gain}"
 
 
 def _is_clear(lost: Estimate) -> bool:

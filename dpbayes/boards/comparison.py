@@ -1,13 +1,13 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.estimates import standard_error
-from dpbayes.base.looks import Curve, Look
+from dpbayes.base.looks import Look
 from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
@@ -17,7 +17,8 @@ from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.comparison import MechanismErrors, is_near
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.errors import errors_figure, errors_here_figure
+from dpbayes.figures.errors import errors_figure
+from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import PriorRule
@@ -69,33 +70,48 @@ class ComparisonInputs:
         prior = PriorRule().on(self.tables.network)
         return 100 * float(np.abs(prior.updated(self.compared.tables).mean - prior.mean).mean())
 
-    @property
-    def curves(self) -> list[Curve]:
-        """The mean errors over the grid."""
-        grid = np.array(GRID)
-        return [
-            Curve(look, grid, values.mean(axis=1), standard_error(values.T)) for look, values in self.errors.items()
-        ]
-
     def near(self, epsilon: float) -> dict[Look, FloatArray]:
         """Return the errors at the point of the grid that is nearest to an epsilon, the least mean first: (tables,)."""
         k = nearest_place(GRID, epsilon)
         here = {look: errors[k] for look, errors in self.errors.items() if np.isfinite(errors[k]).all()}
         return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
 
+    @cached_property
+    def advice(self) -> str:
+        """Which mechanisms to choose, by all epsilons, so that it is the same at every stop of the slider."""
+        best, weaker = Counter[str](), Counter[str]()
+        for epsilon in GRID:
+            pure, others = _by_promise(self.near(epsilon))
+            best.update(look.name for look in alike(pure))
+            weaker.update(look.name for look, error in others.items() if alike({look: error} | pure) == [look])
+        most, number = max(best.values(), default=0), f"of {len(GRID)} values of ε"
+        text = f"So: choose {' or '.join(name for name in best if best[name] == most)}"
+        text += f": none without a δ is clearly better at {'any' if most == len(GRID) else most} {number}."
+        if weaker:
+            name, times = weaker.most_common(1)[0]
+            text += f" With a δ, a weaker promise, {name.split(' (')[0]} is clearly better at {times}."
+        return text
+
+
+def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
+    """Return the mechanism with the least error, the first one, and those without a clear difference from it."""
+    least = next(iter(errors.values()), np.empty(0))
+    return [look for look, error in errors.items() if error is least or is_near(error - least, float(least.mean()))]
+
+
+def _by_promise(errors: Mapping[Look, FloatArray]) -> tuple[dict[Look, FloatArray], dict[Look, FloatArray]]:
+    """Return the errors of the mechanisms without and with a delta."""
+    pure = {look: error for look, error in errors.items() if "δ" not in look.name}
+    return pure, {look: error for look, error in errors.items() if look not in pure}
+
 
 HERE = Panel(
     "here",
-    "How far are the released probabilities from the table’s?",
-    "Mean absolute error of each mechanism at the chosen epsilon, with intervals of two standard errors.",
+    "How large is the error of each mechanism, compared with Laplace?",
+    "Mean absolute error of each mechanism at the chosen epsilon relative to Laplace, with two standard errors.",
     large=True,
     help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
     "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ.",
-)
-ERRORS = Panel(
-    "errors",
-    "And at another ε?",
-    "Mean absolute error of the released probabilities against epsilon, one line for each mechanism.",
 )
 
 
@@ -108,8 +124,8 @@ def comparison(inputs: ComparisonInputs) -> View:
     Returns:
         A view whose stops are the epsilons at which releases are simulated. Errors on the true table are not private.
     """
-    slider, panels = replace(SLIDER, stops=SLIDER.stops[::STEP]), (HERE, ERRORS)
-    board = Board("comparison", "Mechanisms compared", panels, {}, "1", slider, private=inputs.tables.is_private)
+    slider = replace(SLIDER, stops=SLIDER.stops[::STEP])
+    board = Board("comparison", "Mechanisms compared", (HERE,), {}, "1", slider, private=inputs.tables.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -119,47 +135,38 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
         raise InputError("No mechanism can be used with this network and these settings.")
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     place = GRID[nearest_place(GRID, epsilon)]
-    pure = {look: errors for look, errors in here.items() if "δ" not in look.name}
-    weaker = {look: errors for look, errors in here.items() if look not in pure}
-    figures = {
-        "here": errors_here_figure(pure | weaker, inputs.blind),
-        "errors": errors_figure(inputs.curves, epsilon=place),
-    }
-    caption = f"{_about(inputs)} The dashed line ignores the table: all values of a column are equally likely."
+    pure, weaker = _by_promise(here)
+    summaries = {kind.label: getattr(kind, "summary", "") for kind in PRIVATE}
+    said = [summaries.get(look.name.split(" (")[0], "") for look in here]
+    figures = {"here": errors_figure(here, said, inputs.blind)}
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
-    headline, advice = comparison_headline(pure or weaker, inputs.blind)
-    least, name = min(((numbers[look.name], look.name) for look in weaker), default=(np.inf, ""))
-    if pure and least < min(numbers[look.name] for look in pure):
-        advice += f" With the weaker promise of a δ, {name} has {numeral(least)}."
-    notes = advice, *_missing(inputs, here, place)
-    return Frame(f"{at}, {headline}", figures, notes, {"here": caption}, numbers)
+    headline = f"{at}, {comparison_headline(pure or weaker, inputs.blind)}"
+    notes = inputs.advice, *_missing(inputs, here, place)
+    return Frame(headline, figures, notes, {"here": _about(inputs)}, numbers)
 
 
-def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> tuple[str, str]:
-    """Return the mechanism with the least error, or those without a clear difference, and what to do.
+def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> str:
+    """Return the mechanism with the least error, or those without a clear difference, as the end of a sentence.
 
     Args:
         errors: The errors on each table by mechanism in percentage points, the least mean first.
         blind: The error without any release.
-
-    Returns:
-        The end of a sentence, and a sentence.
     """
-    (best, least), *others = errors.items()
-    tied = [look.name for look, error in others if is_near(error - least, float(least.mean()))]
-    error, choice = f"{numeral(float(least.mean()))} percentage points", "any of these" if tied else best.name
-    advice = f"So: choose {choice}." if 2 * least.mean() < blind else "So: a larger ε or more records are needed."
-    advice += f" Without any release, the error is {numeral(blind)}."
-    if not tied:
-        return f"{best.name} has the least error: {error} on average.", advice
-    return f"no clear difference between {listed([best.name, *tied])}: a mean error of {error}.", advice
+    tied = alike(errors)
+    ends = [numeral(float(errors[look].mean())) for look in (tied[0], tied[-1])]
+    if 2 * errors[tied[0]].mean() >= blind:
+        return f"all errors are large: at least {ends[0]} percentage points, and {numeral(blind)} without any release."
+    error = f"{' to '.join(dict.fromkeys(ends))} percentage points"
+    if len(tied) == 1:
+        return f"{tied[0].name} has the least error: {error} on average."
+    return f"no clear difference between {listed([look.name for look in tied])}: errors of {error}."
 
 
 def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    return f"Mean of all {whose}. Whiskers are two standard errors."
+    return f"Mean of all {whose}; without any release, the error is {numeral(inputs.blind)}. Bars: two standard errors."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

@@ -1,15 +1,19 @@
-"""Posterior sampling: the region that trimming leaves, the best number of samples, and the query game."""
+"""Posterior sampling: the region that trimming leaves, the epsilon that a sample needs, and the query game."""
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dpbayes.base.looks import Curve, Look
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, share_text, typed, whole_percent
+from dpbayes.base.text import many, numeral, typed, whole_percent
 from dpbayes.base.types import FloatArray
+from dpbayes.base.validation import InputError
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density
@@ -17,34 +21,28 @@ from dpbayes.experiments.sampling import (
     LEVEL,
     Game,
     RowState,
-    certified_bound,
-    certified_omega,
     needed_answers,
-    printed_omega,
 )
 from dpbayes.figures.posterior import density_grid
 from dpbayes.figures.sampling import (
     adversary_figure,
     game_figure,
-    omega_figure,
+    missed_figure,
     trim_figure,
 )
 from dpbayes.figures.style import Figure, value_mark
 from dpbayes.mechanisms import Calibration, PosteriorSampler
-from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
 
 GRID = 161
 """Points of a density inside the region, and half as many outside."""
 
-NUMBERS = np.unique(np.round(np.geomspace(1, MOST_DRAWS, 61)).astype(np.int64))
-"""The numbers of samples whose errors are compared."""
-
-EPSILONS = np.geomspace(1e-2, 1e3, 101)
-
 NARROW = 0.1
 """A region with less of the posterior than this share is too narrow for the table's answer."""
+
+WIDE = 0.9
+"""A region with this share of the posterior is wide enough."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,11 +89,12 @@ TRIM = Panel(
     help="A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
     "probabilities below ω and above 1 − ω are left out of a row of two states, and ω grows as ε falls.",
 )
-OMEGA = Panel(
-    "omega",
-    "How small can a sampled probability be?",
-    "The least probability that is sampled, against epsilon.",
-    help="ω is the least probability that is sampled. Where the paper’s ω is red, its samples lose more than ε.",
+MISSED = Panel(
+    "missed",
+    "How far are samples from the table’s answer?",
+    "Typical distance of the mean of the released samples from the exact mean, against epsilon.",
+    help="The root of the mean squared distance. Samples of the exact posterior also differ from its mean, so that "
+    "the distance stays above zero.",
 )
 
 
@@ -110,7 +109,8 @@ def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
         with samples nothing but those, and what follows from the public prior.
     """
     is_private = isinstance(inputs, SamplingInputs)
-    board = Board("sampling", "Posterior sampling", (TRIM, OMEGA), {}, "1", SLIDER, private=is_private)
+    panels = (TRIM, MISSED)[: 1 + is_private]
+    board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -161,16 +161,32 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
     figures, captions = {"trim": _trim(row, inputs, exact)}, {}
     captions["trim"] = f"Mean of the simulated samples: {numeral(float(row.draws.mean()), 3)}."
-    advice = "So: a probability outside this range cannot be released at this ε."
-    figures["omega"], captions["omega"] = _omega(sampler)
-    inside = None if exact is None else row.state.exact_mass_within(row.bound)
-    if inside is not None:
-        captions["trim"] += (
-            f" The exact mean is {numeral(row.state.mean, 3)}; {share_text(inside)} of the exact posterior lies in "
-            "the region."
-        )
-        advice = _advice(row, inside)
-    return Frame(_headline(sampler, row.region, inside), figures, (advice, *_notes(sampler)), captions)
+    if exact is None:
+        note = "So: a probability outside this range cannot be released at this ε."
+        return Frame(_headline(sampler, row.region, None), figures, (note, *_notes(sampler)), captions)
+    inside, missed = row.state.exact_mass_within(row.bound), row.state.error_of_mean
+    captions["trim"] += f" The table’s answer is {numeral(row.state.mean, 3)}."
+    bounds = _bounds(inputs.sampler_at)
+    needed = next((stop for stop, bound in bounds.items() if row.state.exact_mass_within(bound) >= WIDE), None)
+    distances = 100 * missed(np.array([*bounds.values()]), sampler.draws)
+    figures["missed"] = missed_figure(
+        np.array([*bounds]), distances, epsilon=sampler.epsilon, needed=needed, colour=sampler.colour
+    )
+    mean, records = row.state.mean, float(row.state.alpha.sum())
+    least = 100 * math.sqrt(mean * (1 - mean) / (records + 1) / sampler.draws)
+    captions["missed"] = f"Exact samples would be {numeral(least, 2)} points away."
+    return Frame(
+        _headline(sampler, row.region, inside), figures, (_advice(sampler, needed), *_notes(sampler)), captions
+    )
+
+
+def _bounds(sampler_at: Callable[[float], PosteriorSampler]) -> dict[float, float]:
+    """Return the bound of the log-odds at every stop of the slider at which something is left to sample."""
+    bounds = {}
+    for stop in STOPS:
+        with suppress(InputError):
+            bounds[stop] = sampler_at(stop).log_odds_bound
+    return bounds
 
 
 def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: float | None) -> str:
@@ -184,7 +200,7 @@ def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: fl
         return f"{limits}."
     if inside < NARROW:
         return f"{limits}, too narrow for the table’s answer."
-    return f"{limits}, which {'cuts off a part of' if inside < 0.9 else 'is wide enough for'} the table’s posterior."
+    return f"{limits}, which {'cuts off a part of' if inside < WIDE else 'is wide enough for'} the table’s posterior."
 
 
 def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets | None) -> Figure:
@@ -201,24 +217,12 @@ def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets
     return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
 
 
-def _advice(row: _Row, inside: float) -> str:
-    """Return of how many samples the mean has the least error."""
-    bounds = certified_bound(row.sampler.prior.network, epsilon=row.sampler.epsilon, draws=NUMBERS)
-    errors = row.state.error_of_mean(bounds, NUMBERS)
-    best, least = many(int(NUMBERS[errors.argmin()]), "sample"), numeral(100 * float(errors.min()), 2)
-    start = "choose a larger ε; at this one, " if inside < NARROW else ""
-    return f"So: {start}release {best}: the mean has the least typical error, {least} percentage points."
-
-
-def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
-    network, epsilons = sampler.prior.network, np.append(EPSILONS, sampler.epsilon)
-    proved = certified_omega(network, epsilon=epsilons, draws=sampler.draws)
-    stated = printed_omega(network, epsilon=epsilons)
-    chosen = sampler.epsilon, sampler.omega
-    figure = omega_figure(EPSILONS, proved[:-1], stated[:-1], chosen=chosen, colour=sampler.colour)
-    paper = "'s ω leaves nothing to sample" if np.isnan(stated[-1]) else f" states {numeral(float(stated[-1]), 3)}"
-    whose = "" if network.is_binary else " for the column with the most values"
-    return figure, f"Proved{whose}: ω = {numeral(float(proved[-1]), 3)}. The paper{paper}."
+def _advice(sampler: PosteriorSampler, needed: float | None) -> str:
+    """Return from which epsilon on the samples say what the table says."""
+    what = "one sample says" if sampler.draws == 1 else f"{sampler.draws:,} samples say"
+    if needed is None:
+        return f"So: no ε up to {numeral(STOPS[-1])} is enough before {what} what the table says."
+    return f"So: ε = {numeral(needed)} or more is needed before {what} what the table says."
 
 
 # The query game
@@ -226,8 +230,8 @@ def _omega(sampler: PosteriorSampler) -> tuple[Figure, str]:
 
 WON = Panel(
     "won",
-    "How many answers are needed?",
-    "Share of games won against the number of answers.",
+    "How often is the attacker right about one record?",
+    "Share of games in which the attacker is right against the number of answers.",
     large=True,
     help="An answer is a sample of the posterior of one of two tables that differ in one record. The attacker knows "
     "both, sees one answer after another, and names the likelier table. The attacker wins a game if that is the true "
@@ -237,9 +241,6 @@ GAME = Panel("game", "What does the attacker believe?", "The attacker's belief i
 
 MOST_WON = 2 / 3
 """The share of games below which the attacker learns little."""
-
-CERTAIN = 0.995
-"""An upper bound above this value says nothing, and is not drawn."""
 
 
 def query_game(game: Game, *, value: str = "100") -> View:
@@ -267,17 +268,14 @@ def _game_frame(game: Game, answers: int) -> Frame:
     won = whole_percent(study.right[answers - 1])
     takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
     safe = int(np.append(study.right > MOST_WON, True).argmax())
-    headline = f"After {many(answers, 'answer')}, an attacker names the true table in {won} of games"
-    headline += f"; winning {LEVEL:.0%} takes {takes}."
-    loss = numeral(max(abs(float(end)) for end in game.pair.gain_range), 4)
+    headline = f"After {many(answers, 'answer')}, an attacker is right about one record in {won} of games"
+    headline += f"; {LEVEL:.0%} takes {takes}."
     figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
-    captions = {
-        "game": f"The loss of one answer is at most {loss} for these two tables; the ε is proved for all tables.",
-    }
-    advice = f"So: allow at most {many(safe, 'answer')}. With more, over two of three games are won (guessing: half)."
-    note = "The attacker knows both tables, and finds them equally likely before the first answer. The simulation, and "
-    note += f"with it the slider, ends at {many(len(study.right), 'answer')}."
-    return Frame(headline, figures, (advice, note), captions, {"won": float(study.right[answers - 1])})
+    captions = {"won": "The attacker knows all other records. Guessing is right in 50% of games."}
+    advice = (
+        f"So: allow at most {many(safe, 'answer')} in all. With more, an attacker is right in over two of three games."
+    )
+    return Frame(headline, figures, (advice,), captions, {"won": float(study.right[answers - 1])})
 
 
 def _beliefs(game: Game, answers: int) -> Figure:
@@ -289,30 +287,26 @@ def _beliefs(game: Game, answers: int) -> Figure:
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
             curve = game.ceiling(guarantee.epsilon)
-            name = f"upper bound at the {who} ε = {numeral(guarantee.epsilon, 4)} per answer"
-            shown = np.where(curve < CERTAIN, curve, np.nan)[:answers]
-            ceilings.append((name, np.concatenate([[0.5], shown]), study.above(curve) == 0))
+            name = f"most that the {who} ε = {numeral(guarantee.epsilon, 4)} of an answer allows"
+            ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
 def _wins(game: Game, answers: int) -> Figure:
-    study, (least, most) = game.study, game.bracket
-    stated, verdict = math.ceil(game.stated), "refuted" if game.is_refuted else "paper"
-    marks = [
-        (f" proved: at<br> least {math.ceil(least):,}", least, True),
-        (f" proved: at<br> most {math.ceil(most):,}", most, True),
-        (f" Theorem 3: {stated:,}<br> ({verdict})", max(1.0, game.stated), not game.is_refuted),
-    ]
+    study, needed = game.study, needed_answers(game.study, level=LEVEL)
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
-    right = float(study.right[answers - 1])
-    mark = value_mark(answers, right, whole_percent(right), PosteriorSampler.colour, side="top right")
+    right, colour = float(study.right[answers - 1]), PosteriorSampler.colour
+    mark = value_mark(answers, right, whole_percent(right), colour, side="top left")
+    curve = Curve(
+        Look("simulated games", colour, width=3), steps[picked], study.right[picked], study.right_error[picked]
+    )
+    verdict = "refuted" if game.is_refuted else "paper"
+    stated = f"Theorem 3: {math.ceil(game.stated):,} ({verdict})"
+    least, most = (math.ceil(end) for end in game.bracket)
+    found = "" if needed is None else f",<br>{needed:,} (simulated)"
+    between = f"{LEVEL:.0%} takes<br>{least:,} to {most:,} answers (proved){found}"
     figure = adversary_figure(
-        steps[picked],
-        study.right[picked],
-        study.right_error[picked],
-        level=LEVEL,
-        colour=PosteriorSampler.colour,
-        marks=marks,
+        curve, level=LEVEL, bracket=(least, most, between), stated=(max(1.0, game.stated), stated, not game.is_refuted)
     )
     return replace(figure, data=(*figure.data, mark))

@@ -10,7 +10,6 @@ from scipy import special
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.accuracy.methods import max_decisions_per_node
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
@@ -133,27 +132,6 @@ def _additive_steps(dimensions: int) -> FloatArray:
     for _ in range(60):
         base = (1 + base) ** (1 / (dimensions + 1))
     return np.asarray(base ** -np.arange(1, dimensions + 1), dtype=np.float64)
-
-
-# Bounds of the log-odds
-
-
-def certified_bound(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -> FloatArray:
-    """Return epsilon / (2 T N) (...,), T = |I| for binary nodes, else the sum of ceil(log2 r); see PosteriorSampler."""
-    terms = max(1, int(Decisions(network).depths.sum()))
-    return np.asarray(epsilon, dtype=np.float64) / (2 * terms * np.asarray(draws))
-
-
-def certified_omega(network: Network, *, epsilon: ArrayLike, draws: ArrayLike) -> FloatArray:
-    """Return the certified omega (...,), at most 1/2."""
-    bound = certified_bound(network, epsilon=epsilon, draws=draws)
-    return np.exp(max_decisions_per_node(network) * special.log_expit(-bound))
-
-
-def printed_omega(network: Network, *, epsilon: ArrayLike) -> FloatArray:
-    """Return exp(-epsilon/2) (...,); NaN if the allowed region is empty. [Zhang16] Appendix C.2."""
-    value = np.asarray(epsilon, dtype=np.float64)
-    return np.where(value > 2 * max_decisions_per_node(network) * math.log(2), np.exp(-value / 2), np.nan)
 
 
 # The query game

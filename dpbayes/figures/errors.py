@@ -7,16 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.estimates import standard_error
-from dpbayes.base.looks import BOUND, EXACT, Curve, Look
+from dpbayes.base.looks import BOUND, EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
-    FRAME,
     LINES,
+    ROWS,
     Figure,
     Trace,
-    chosen_epsilon,
     directly_named,
     epsilon_axis,
     faded,
@@ -27,88 +25,61 @@ from dpbayes.figures.style import (
     numerals,
     positive_range,
     titled,
-    upright,
 )
 
+WIDEST = 2.0
+"""The largest relative error that is drawn at its place; larger ones are at the end with their number."""
 
-def errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
-    """Draw the error of each mechanism against epsilon, both on logarithmic scales, with its name at the line's end.
+
+def errors_figure(errors: Mapping[Look, FloatArray], said: Sequence[str], blind: float) -> Figure:
+    """Draw the error of each mechanism at one epsilon, relative to Laplace, as a dot with two standard errors.
 
     Args:
-        curves: Errors over epsilons in percentage points; NaN where a mechanism cannot be used.
-        epsilon: The chosen epsilon, marked by a line.
-
-    Returns:
-        The figure.
+        errors: The errors (tables,) by look in percentage points, in the order of the rows. Without Laplace among
+            them, they are relative to the first one.
+        said: What each mechanism is, in one sentence.
+        blind: The error without any release, a dashed line.
     """
-    x = np.concatenate([curve.x for curve in curves])
-    low, high = positive_range(*(curve.y for curve in curves), otherwise=(0.01, 1.0))
-    low = max(low, high / WIDEST)
-    span = [math.log10(low) - 0.1, math.log10(high) + 0.15]
+    names = [look.name for look in errors]
+    first = next((values for look, values in errors.items() if look.name == "Laplace"), next(iter(errors.values())))
+    unit, means = float(first.mean()), np.array([float(values.mean()) for values in errors.values()])
+    around = np.array([float(standard_error(values - first)) for values in errors.values()])
+    shown, is_far = np.minimum(means / unit, WIDEST), means > WIDEST * unit
+    row: Trace = {"type": "scatter", "y": names, "showlegend": False, "cliponaxis": False}
+    dots = row | {
+        **{"x": shown, "mode": "markers+text", "textposition": "middle left", "hoverinfo": "skip"},
+        "text": [f"{numeral(mean / unit, 2)} times  " if far else "" for mean, far in zip(means, is_far, strict=True)],
+        "marker": {
+            **{"color": [look.colour for look in errors], "size": 11},
+            "symbol": ["triangle-right" if far else "circle" for far in is_far],
+        },
+        "error_x": {"array": np.where(is_far, 0.0, 2 * around / unit), "thickness": 2, "width": 7, "color": BOUND},
+    }
+    texts = row | {
+        **{"x": np.zeros(len(names)), "mode": "markers+text", "hoverinfo": "skip", "textposition": "top right"},
+        **{"text": [f"<b>{name}</b>: {one}" for name, one in zip(names, said, strict=True)]},
+        "marker": {"size": 12, "opacity": 0},  # keeps the text above the line of the row
+    }
+    lines = _between_texts(1.0, len(names), "solid")
+    if blind <= WIDEST * unit:
+        lines += _between_texts(blind / unit, len(names), "dash")
+    points = [f"{numeral(mean)}<br> points" for mean in means.tolist()]
+    ticks = {"tickvals": [0, 0.5, 1, 1.5, 2], "ticktext": ["0", "half", "as Laplace", "1.5 times", "twice"]}
     return figure_of(
-        [*map(_marked, curves), _names(curves, span)],
-        x=log_axis(EPSILON_AXIS, float(x.min()), float(x.max())),
-        y=log_axis("mean error, percentage points", low, high, range=span),
-        height=360 + 14 * len(curves),
-        margin=FRAME["margin"] | {"r": 136},
-        shapes=[chosen_epsilon(x, epsilon)],
+        [dots, texts],
+        x=titled("mean error relative to Laplace", range=[0, 1.03 * WIDEST], **ticks),
+        y=names_axis(autorange="reversed", tickvals=names, ticktext=points),
+        height=120 + 56 * len(names),
+        shapes=lines,
+        **ROWS,
     )
 
 
-def _names(curves: Sequence[Curve], span: Sequence[float]) -> Trace:
-    """Return the names of curves at their ends; one that would lie on the next lower one is moved up."""
-    ends = sorted(((float(curve.y[np.isfinite(curve.y)][-1]), curve.look) for curve in curves), key=lambda end: end[0])
-    row = (span[1] - span[0]) / NAMES
-    places = [math.log10(max(end, 10 ** span[0])) for end, _ in ends]
-    for k in range(1, len(places)):
-        places[k] = max(places[k], places[k - 1] + row)
-    return {
-        **{"type": "scatter", "mode": "text", "x": [float(curves[0].x[-1])] * len(ends), "cliponaxis": False},
-        **{"y": [10**place for place in places], "text": [f" {look.name.split(' (')[0]}" for _, look in ends]},
-        **{"textposition": "middle right", "textfont": {"color": [look.colour for _, look in ends]}},
-        **{"hoverinfo": "skip", "showlegend": False},
-    }
+def _between_texts(x: float, rows: int, dash: str) -> list[Trace]:
+    """Return an upright line at `x` without the parts that would cross the texts above the rows, for `shapes`."""
+    line = {"type": "line", "x0": x, "x1": x, "line": {"color": BOUND, "width": 1.5, "dash": dash}}
+    return [line | {"y0": row - 0.15, "y1": row + 0.4} for row in range(rows)]
 
-
-def errors_here_figure(errors: Mapping[Look, FloatArray], blind: float) -> Figure:
-    """Draw the mean error of each mechanism at one epsilon as a dot with two standard errors, and its number.
-
-    Args:
-        errors: The errors (tables,) by look in percentage points, in the order of the rows.
-        blind: The error without any release, a dashed line.
-
-    Returns:
-        The figure.
-    """
-    means, names = np.array([float(values.mean()) for values in errors.values()]), [look.name for look in errors]
-    whiskers = 2 * np.array([float(standard_error(values)) for values in errors.values()])
-    most = 1.1 * max(blind, float(means.max()))
-    dots: Trace = {
-        **{"type": "scatter", "mode": "markers", "x": means, "y": names, "showlegend": False},
-        **{"marker": {"color": [look.colour for look in errors], "size": 12}, "hovertemplate": "%{x:,.3~r}<extra>%{y}"},
-        "error_x": {"array": whiskers, "thickness": 2, "color": BOUND},
-    }
-    written: Trace = {
-        **{"type": "scatter", "mode": "text", "x": np.full(len(means), 0.999 * most), "y": names, "cliponaxis": False},
-        **{"text": [numeral(mean) for mean in means.tolist()], "textposition": "middle right"},
-        **{"hoverinfo": "skip", "showlegend": False},
-    }
-    x = titled("mean error, percentage points", range=[0, most])
-    line = upright(blind, {"color": BOUND, "width": 1.5, "dash": "dash"})
-    margin = FRAME["margin"] | {"r": 56}
-    y = names_axis(autorange="reversed")
-    return figure_of([dots, written], x=x, y=y, height=360, shapes=[line], margin=margin)
-
-
-def _marked(curve: Curve) -> Trace:
-    marker = {"color": curve.look.colour, "symbol": curve.look.symbol, "size": 4}
-    hover = "ε = %{x:,.3~r}: %{y:,.3~r}<extra>" + curve.look.name + "</extra>"
-    more = {"mode": "lines+markers", "marker": marker, "hovertemplate": hover, "showlegend": False}
-    return line_of(curve.look, curve.x, curve.y, **more)
-
-
-WIDEST, NAMES = 1e4, 14
-"""How many times the least shown error the largest is at most, and the most names that fit one above the other."""
 
 LEAST, MOST = (1e-4, 1e-3), 0.5
 """Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""

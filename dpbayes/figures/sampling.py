@@ -1,28 +1,38 @@
-"""Pictures of posterior sampling: a trimmed row and its samples, errors by their number, and the query game."""
+"""Pictures of posterior sampling: a trimmed row and its samples, their distance from the answer, and the query game."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID
+from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve, Look
+from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.figures.accuracy import at_epsilon
 from dpbayes.figures.style import (
     LINES,
     PERCENT,
     Figure,
     Trace,
     band_of,
+    chosen_epsilon,
+    epsilon_axis,
     faded,
     figure_of,
+    line_of,
     log_axis,
     plain,
     probabilities,
     titled,
+    upright,
+    value_mark,
 )
 
 ANSWERS, FEW = "answers that the attacker has seen", 9
 """The title of an axis, and below how many numbers it has all of them."""
+
+UNDER = 0.8
+"""The height of a text below the curve of the query game."""
 
 SHOWN_DRAWS = 500
 SEEN = 0.02
@@ -93,32 +103,22 @@ def _to_peak(density: FloatArray) -> FloatArray:
     return np.minimum(density / peak, 1.0)
 
 
-def omega_figure(
-    epsilon: FloatArray,
-    certified: FloatArray,
-    printed: FloatArray,
-    *,
-    chosen: tuple[float, float],
-    colour: str,
+def missed_figure(
+    epsilons: FloatArray, distances: FloatArray, *, epsilon: float, needed: float | None, colour: str
 ) -> Figure:
-    """Draw omega over epsilon (grid,); red where the paper's omega is too small, with a dot at the chosen setting."""
-    safe = printed >= certified * (1 - 1e-9)
-    violated = printed < certified * (1 - 1e-9)
-    at = {"type": "scatter", "mode": "markers", "x": [chosen[0]], "y": [chosen[1]], "name": "chosen"}
-    traces = [LINES | {"x": epsilon, "y": certified, "line": {"color": colour, "width": 3}, "name": "proved"}]
-    for where, hue, said in ((safe, BOUND, ""), (violated, INVALID, ", too small")):
-        if where.any():
-            line: Trace = {"line": {"color": hue, "width": 2, "dash": "dash"}}
-            line["name"] = f"paper: exp(−ε/2){said}"
-            line["showlegend"] = bool(where.sum() > SEEN * np.isfinite(printed).sum())
-            traces.append(LINES | line | {"x": epsilon, "y": np.where(where, printed, np.nan)})
-    traces.append(at | {"marker": _marker("circle", colour, 10)})
-    return figure_of(
-        traces,
-        x=log_axis("privacy loss ε of all samples", float(epsilon[0]), float(epsilon[-1])),
-        y=titled("least probability ω", range=[0, 0.52]),
-        height=380,
-    )
+    """Draw the typical distance of samples from the answer, in percentage points, and the epsilon that is needed."""
+    curve = Curve(Look("samples", colour, width=3), epsilons, distances, np.zeros(len(epsilons)))
+    lines, here = [chosen_epsilon(epsilons, epsilon)], at_epsilon(curve, float(np.clip(epsilon, *epsilons[[0, -1]])))
+    most = 1.15 * float(distances.max())
+    traces: list[Trace] = [
+        line_of(curve.look, epsilons, distances),
+        value_mark(epsilon, here, f"{numeral(here, 2)} points", colour, side="top right"),
+    ]
+    if needed is not None:
+        lines.append(upright(needed, {"color": EXACT, "width": 2}))
+        traces.append(value_mark(needed, 0.95 * most, f"needed:<br>ε = {numeral(needed)}", EXACT, side="middle left"))
+    y = titled("typical distance, percentage points", range=[0, most])
+    return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=380, shapes=lines)
 
 
 def game_figure(
@@ -146,32 +146,38 @@ def game_figure(
 
 
 def adversary_figure(
-    answers: FloatArray,
-    right: FloatArray,
-    error: FloatArray,
-    *,
-    level: float,
-    colour: str,
-    marks: Sequence[tuple[str, float, bool]],
+    right: Curve, *, level: float, bracket: tuple[float, float, str], stated: tuple[float, str, bool]
 ) -> Figure:
-    """Draw how often the attacker is right (J,) with two standard errors; `marks` are (name, answers, is valid)."""
-    low, high, name = right - 2 * error, right + 2 * error, "± 2 standard errors"
+    """Draw how often the attacker is right, with two standard errors, and what the `level` takes.
+
+    Args:
+        right: The share of games against the number of answers.
+        level: A share of games.
+        bracket: The proved bounds of the number of answers that the level takes, and their text.
+        stated: The number of answers that the paper states, its text, and whether it is valid.
+    """
+    x, y, doubt = right.x, right.y, 2 * right.error
+    least, most, text = bracket
+    end = 1.3 * max(float(x[-1]), most)
+    quiet = {"showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
+    at, named, is_valid = stated
+    colour = BOUND if is_valid else INVALID
     traces: list[Trace] = [
-        band_of(answers, low, high, faded(colour, 0.25), name=name, showlegend=True),
-        LINES | {"x": answers, "y": right, "line": {"color": colour, "width": 3}, "name": "simulated"},
+        LINES | quiet | {"x": [1, end], "y": [level, level], "line": {"color": BOUND, "width": 1}},
+        band_of(x, y - doubt, y + doubt, faded(right.look.colour, 0.25), name="± 2 standard errors"),
+        line_of(right.look, x, y),
+        LINES | quiet | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}},
+        LINES | quiet | {"x": [end], "y": [UNDER], "mode": "text", "text": [text], "textposition": "bottom left"},
+        LINES
+        | quiet
+        | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "bottom center"},
     ]
-    for (name, at, valid), y in zip(marks, (0.68, 0.6, 0.52), strict=False):
-        line = {"color": BOUND if valid else INVALID, "width": 2, "dash": "dash"}
-        texts = {"text": ["", name, ""], "textposition": "middle right", "mode": "lines+text"}
-        traces.append(LINES | texts | {"x": [at] * 3, "y": [0.5, y, 1.0], "line": line, "showlegend": False})
-    most = 3 * max(float(answers[-1]), *(at for _, at, _ in marks))  # room for the texts
-    needed = {"x": [1, most], "y": [level, level], "text": [f"{level:.0%} of games", ""], "mode": "lines+text"}
-    needed |= {"textposition": "top right", "line": {"color": BOUND, "width": 1}, "showlegend": False}
-    traces.append(LINES | needed)
+    traces[-2]["textfont"] = {"color": EXACT}
+    traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}
     return figure_of(
         traces,
-        x=log_axis(ANSWERS, 1, most, range=[0, float(np.log10(most))]),
-        y=titled("share of games won", range=[0.48, 1.02], tickformat=PERCENT),
+        x=log_axis(ANSWERS, 1, end, range=[0, float(np.log10(end))]),
+        y=titled("share of games in which the attacker is right", range=[0.48, 1.03], tickformat=PERCENT),
         height=400,
     )
 

@@ -83,7 +83,20 @@ def test_the_advice_is_the_least_epsilon_that_keeps_nine_tenths_of_the_gain(monk
     private = np.where(np.array(GRID) < 10, 0.8, kept)
     means = {EXACT: np.full(len(GRID), 0.9), MAJORITY: np.full(len(GRID), 0.5)}
     monkeypatch.setattr(AccuracyStudy, "mean", lambda _, method: means.get(method, private))
-    assert ("choose ε = 10 or more" in accuracy_advice(INPUTS.study, 0)) == (kept == 0.87)
+    assert ("choose ε = 10 or more" in accuracy_advice(INPUTS.study)) == (kept == 0.87)
+
+
+@pytest.mark.parametrize("error", [0.001, 0.2])
+def test_the_advice_names_the_mechanism_with_the_smaller_epsilon_and_those_whose_bands_overlap(monkeypatch, error):
+    early, late = (np.where(np.array(GRID) < least, 0.6, 0.9) for least in (0.1, 1.0))
+    fourier, laplace = METHODS["fourier"], METHODS["laplace"]
+    means = {EXACT: np.full(len(GRID), 0.9), MAJORITY: np.full(len(GRID), 0.5), fourier: early, laplace: late}
+    monkeypatch.setattr(AccuracyStudy, "mean", lambda _, method: means[method])
+    monkeypatch.setattr(AccuracyStudy, "error", lambda *_: np.full(len(GRID), error))
+    monkeypatch.setattr(AccuracyStudy, "ranked_at", lambda *_: [fourier, laplace])
+    advice = accuracy_advice(INPUTS.study)
+    assert "ε = 0.1 or more with Fourier" in advice
+    assert ("or Laplace (no clear difference)" in advice) == (error == 0.2)
 
 
 @pytest.mark.parametrize("is_table", [True, False])

@@ -38,7 +38,7 @@ def test_a_mechanism_that_cannot_be_used_is_named_with_the_reason():
 
     gone = Look("gone", "#000000")
     few = replace(INPUTS, mechanisms={LOOKS[dp.LaplaceUpdates]: at(dp.LaplaceUpdates), gone: never})
-    assert [curve.look.name for curve in few.curves] == ["Laplace"]
+    assert [look.name for look in few.errors] == ["Laplace"]
     (frame,) = comparison(few).frames_at("1")
     assert frame.notes[-1:] == ("gone is missing. This mechanism needs binary nodes.",)
     with pytest.raises(InputError, match="No mechanism"):
@@ -49,27 +49,37 @@ def test_the_headline_names_a_tie():
     rng = np.random.default_rng(0)
     a, b = Look("A", "#000000"), Look("B", "#000000")
     errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    (finding, advice), (tie, doubt) = (
-        comparison_headline(errors, 1.0),
-        comparison_headline(errors | {b: errors[a] + 0.0005}, 0.1),
-    )
-    assert "difference" not in finding
-    assert "choose A." in advice
-    assert "no clear difference between A and B" in tie
-    assert "larger ε" in doubt
+    assert "A has the least error" in comparison_headline(errors, 1.0)
+    tied = errors | {b: errors[a] + 0.0005}
+    assert "no clear difference between A and B" in comparison_headline(tied, 1.0)
+    assert "all errors are large" in comparison_headline(tied, 0.1)
+
+
+def test_the_advice_is_about_all_epsilons_and_says_what_needs_a_delta():
+    looks = [Look(name, "#000000") for name in ("A", "B", "C (δ = 0.01)")]
+    levels = {
+        looks[0]: np.full(len(GRID), 0.2),
+        looks[1]: np.geomspace(0.1, 1, len(GRID)),
+        looks[2]: np.full(len(GRID), 0.05),
+    }
+    few = replace(INPUTS)
+    few.__dict__["errors"] = {look: np.tile(level[:, None], 4) for look, level in levels.items()}
+    assert f"choose A: none without a δ is clearly better at {np.sum(levels[looks[1]] >= 0.97 * 0.2)} of" in few.advice
+    assert f"C is clearly better at {len(GRID)}." in few.advice
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])
-def test_the_board_marks_and_states_the_simulated_epsilon(stop):
+def test_the_board_states_the_simulated_epsilon_and_draws_errors_relative_to_laplace(stop):
     frame = comparison(INPUTS).frames_at(stop)[0]
-    assert frame.figures["errors"].layout["shapes"][0]["x0"] == 10
     assert ("nearest simulated" in frame.headline) == (stop == "9")
     assert "ε = 10" in frame.headline
     errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
-    frame.figures["errors"].to_plotly()
-    least = min(frame.numbers, key=frame.numbers.__getitem__)
-    assert least in frame.headline
+    dots = frame.figures["here"].to_plotly().data[0]
+    shown = dict(zip(dots.y, dots.x, strict=True))
+    for name, error in frame.numbers.items():
+        assert shown[name] == pytest.approx(min(2.0, error / frame.numbers["Laplace"]))
+    assert min(frame.numbers, key=frame.numbers.__getitem__) in frame.headline
 
 
 def test_only_the_curators_board_is_private():

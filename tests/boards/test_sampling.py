@@ -1,5 +1,7 @@
 """The boards of posterior sampling: one row, what a recipient sees of it, and the query game."""
 
+from dataclasses import replace
+
 import numpy as np
 
 import dpbayes as dp
@@ -32,11 +34,14 @@ def test_every_sample_lies_in_the_region_of_its_epsilon():
         assert np.all(np.abs(np.log(samples / (1 - samples))) <= bound + 1e-9)
 
 
-def test_the_curators_board_says_how_many_samples_to_release_and_is_private():
-    board = posterior_sampling(INPUTS).complete()
+def test_the_curators_board_says_which_epsilon_is_needed_and_is_private():
+    one = replace(INPUTS, sampler_at=lambda epsilon: PosteriorSampler(prior=NETWORK, epsilon=epsilon))
+    board = posterior_sampling(one).complete()
     assert board.private
-    assert "release 1 sample" in board.frame.notes[0]
-    assert f"Proved: ω = {sampler_at(1.0).omega:.3g}." in board.frame.captions["omega"]
+    assert len({frame.notes[0] for (frame,) in board.frames.values()}) == 1, "one advice for one table"
+    (needed,) = (stop for stop in board.frames if f"ε = {stop} or more is needed" in board.frame.notes[0])
+    wide = [float(stop) for stop, (frame,) in board.frames.items() if "wide enough" in frame.headline]
+    assert min(wide) == float(needed)
     for figure in board.frame.figures.values():
         figure.to_plotly()
 

@@ -79,7 +79,7 @@ SHOWN: list[tuple[str, dict[str, str], Callable[[AppTest, list[Any]], None]]] = 
     ("proofs", SMALL | {"mechanism": "LaplaceFourier", "calibration": "as printed"}, in_audit),
     ("proofs", {"audit.subject": "Hellinger, smooth sensitivity (one die)", "audit.n": "12"}, in_audit),
     ("lab", {"lab.experiment": "Regression", "regression.n": "2000", "regression.repeats": "3"}, in_lab),
-    ("lab", {"lab.experiment": "A die", "hellinger.n": "12", "seed": "4"}, in_lab),
+    ("lab", {"lab.experiment": "Coin or die", "hellinger.n": "12", "seed": "4"}, in_lab),
 ]
 
 

@@ -89,6 +89,13 @@ class AccuracyStudy:
         pure = [method for method in proved if method.kind and "delta" not in parameters_of(method.kind)]
         return sorted(pure, key=lambda method: self.behind(method, k).value)
 
+    def alike_at(self, k: int) -> list[Method]:
+        """Return the most accurate of `ranked_at`, and those that are less than two standard errors behind it."""
+        ranked = self.ranked_at(k)
+        means, errors = (np.array([of(one)[k] for one in ranked]) for of in (self.mean, self.error))
+        is_behind = means[:1] - means > 2 * np.hypot(errors, errors[:1])
+        return [one for one, clear in zip(ranked, is_behind, strict=True) if not clear]
+
     def behind(self, method: Method, k: int, other: Method = EXACT) -> Estimate:
         """Return how far a curve is below another one at a point of the grid, in the same repeats."""
         ours, theirs = (self.measures[m].accuracy[:, -1 if m.is_baseline else k] for m in (method, other))

@@ -66,7 +66,6 @@ MOST_SETS = 1_000
 def lab_page(chosen: Chosen) -> None:
     """Show the list of experiments with the controls of the chosen one, and its board."""
     shown = EXPERIMENTS[opened := chosen.options("lab").experiment]
-    st.container(key="about").caption(shown.why)
     with st.container(key="beside.lab"):
         left, main = st.columns([3, 10], gap="medium")
     with left:
@@ -88,7 +87,7 @@ def lab_page(chosen: Chosen) -> None:
 def _list(opened: Experiment) -> None:
     """List the questions of all experiments; a click opens one."""
     key = "parameter.lab.experiment"
-    lines = {one: f"{shown.question} :gray[:small[{one.value} · {shown.level}]]" for one, shown in EXPERIMENTS.items()}
+    lines = {one: f"{shown.question} :gray[:small[{one.value}]]" for one, shown in EXPERIMENTS.items()}
     controls.mirror(key, opened)
     st.container(key="experiments").radio(
         "Experiment",
@@ -337,8 +336,6 @@ class Shown:
 
     Attributes:
         question: What it answers.
-        level: What somebody needs for it, in a few words.
-        why: Why the answer matters.
         controls: Shows the controls.
         board: Shows the board.
         model: The model, and what its numbers assume.
@@ -347,8 +344,6 @@ class Shown:
     """
 
     question: str
-    level: str
-    why: str
     controls: Callable[[Chosen], None]
     board: Callable[[Chosen], None]
     model: str
@@ -359,8 +354,6 @@ class Shown:
 EXPERIMENTS = {
     Experiment.ACCURACY: Shown(
         "What does privacy cost in predictions?",
-        "your table, Figure 1",
-        "Where a curve reaches the blue line, a private release predicts as well as the table itself.",
         _accuracy_controls,
         _accuracy_board,
         "Each record is predicted by the likeliest value given all other columns. Zhang et al. 2016, Figure 1.",
@@ -369,8 +362,6 @@ EXPERIMENTS = {
     ),
     Experiment.GAME: Shown(
         "How many answers expose one record?",
-        "no table needed",
-        "One private answer hides a record, many together do not: a limit is needed on all answers together.",
         lambda _: _offered("sampling", "answer_epsilon", "columns", "records"),
         _game_board,
         "An answer is one sample of a trimmed posterior. Dimitrakakis et al. 2014, Theorems 1 to 3.",
@@ -378,8 +369,6 @@ EXPERIMENTS = {
     ),
     Experiment.COMPARISON: Shown(
         "Which mechanism has the least error?",
-        "your table",
-        "With the same ε and no δ, mechanisms keep the same promise, so the most accurate one is the best choice.",
         lambda _: _offered("release", "reading"),
         _comparison_board,
         "A naive reader has less error on some tables, but its 95% intervals can miss most of the true values. "
@@ -389,8 +378,6 @@ EXPERIMENTS = {
     ),
     Experiment.SAMPLING: Shown(
         "What can one posterior sample say?",
-        "advanced",
-        "A sample of a posterior is private only if the posterior is trimmed first; at a small ε, little is left.",
         _sampling_controls,
         _sampling_board,
         "Log-odds are trimmed to ±B. Zhang et al. 2016, Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
@@ -399,8 +386,6 @@ EXPERIMENTS = {
     ),
     Experiment.REGRESSION: Shown(
         "What does privacy cost in a regression?",
-        "advanced, Figure 2",
-        "A published line can expose a record. A stronger prior hides it better, at the price of a larger error.",
         _regression_controls,
         _regression_board,
         "y = w·x + noise of variance σ², w ~ N(0, I/b); a w within norm B is released. Zhang et al. 2016, Figure 2.",
@@ -408,8 +393,6 @@ EXPERIMENTS = {
     ),
     Experiment.DIE: Shown(
         "Which mechanism suits one coin or die?",
-        "for experts",
-        "One count, such as a vote, is released with noise or by a choice. The further left a box, the better.",
         _die_controls,
         _die_board,
         "A checked choice needs few tables, noise on one count two sides. Notes, Section 2.",

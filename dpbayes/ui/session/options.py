@@ -141,12 +141,12 @@ class ProofsOptions:
 class Experiment(enum.Enum):
     """The experiments of the page, those with fewer prerequisites first."""
 
-    ACCURACY = "Accuracy"
+    ACCURACY = "Predictions"
     GAME = "Query game"
     COMPARISON = "Mechanisms compared"
     SAMPLING = "Posterior sampling"
     REGRESSION = "Regression"
-    DIE = "A die"
+    DIE = "Coin or die"
 
 
 @dataclass(frozen=True, kw_only=True)
