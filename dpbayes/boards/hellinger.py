@@ -9,17 +9,18 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.looks import Look
-from dpbayes.base.text import listed, numeral
+from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.die import SIDES, DieMethod, Scenario, SmoothRun
+from dpbayes.experiments.die import SAID, SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
     DRAWS,
     LEVELS,
     Quantiles,
     error_laws,
+    misread_throws,
     noise_here,
     swept_errors,
 )
@@ -31,8 +32,8 @@ SWEPT = 1_000
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; the error of simulated ones is about 0.02."""
 
-FAR = 0.3
-"""A median distance above which a release says little about the throws."""
+NEAR = 0.1
+"""A median distance up to which a release says what the throws say."""
 
 MEDIAN = LEVELS.index(0.5)
 
@@ -74,10 +75,9 @@ ERRORS = Panel(
     "How far is a release from the truth?",
     "Boxes: the Hellinger distance between the exact and the released posterior, by mechanism.",
     large=True,
-    help="Noise: on each count, or on one (Laplace). Choice: one of all possible answers is chosen, near ones more "
-    "often (exponential mechanism). How much more depends on what one throw can change: anywhere (global), near the "
-    "given counts (smooth, or checked smooth if all tables are checked), or at them alone (local). The distance is "
-    "Hellinger's.",
+    help="A choice picks one of all possible results, more often one near the exact one. How sharply depends on "
+    "what one throw can change: anywhere (global), near the given counts (smooth, or checked smooth), or at them alone "
+    "(local), which has no guarantee. The distance is Hellinger’s: √(1 − overlap of the two densities).",
 )
 AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
 
@@ -101,7 +101,9 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
     medians = {method: float(values[MEDIAN]) for method, values in quantiles.items()}
     figures = {
-        "errors": error_box_figure({method.look: values for method, values in quantiles.items()}),
+        "errors": error_box_figure(
+            {method.look: values for method, values in quantiles.items()}, [SAID[method] for method in quantiles]
+        ),
         "epsilon": die_errors_figure(np.array(STOPS), inputs.curves, marked=epsilon),
     }
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
@@ -110,8 +112,8 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "epsilon": f"Choices are computed exactly, noise from {DRAWS:,} simulated releases.",
     }
     numbers = {method.value: median for method, median in medians.items()}
-    headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles)}"
-    return Frame(headline, figures, (die_advice(quantiles, scenario),), captions, numbers)
+    headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles, scenario)}"
+    return Frame(headline, figures, (die_advice(inputs.along_epsilon, scenario),), captions, numbers)
 
 
 # Sentences about the quantiles (levels,) of the errors
@@ -123,22 +125,28 @@ def ranked(errors: Quantiles) -> list[DieMethod]:
     return sorted(proved, key=lambda method: (errors[method][MEDIAN], errors[method][-1]))
 
 
-def die_headline(errors: Quantiles) -> str:
+def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     """Return which mechanisms with a proof are closest, as the end of a sentence."""
     best, *others = ranked(errors)
     least = float(errors[best][MEDIAN])
     tied = [other.value for other in others if errors[other][MEDIAN] - least <= TIE * errors[other][MEDIAN]]
-    distance = f"a median distance of {numeral(least, 2)}"
-    return f"{listed([best.value, *tied])} {'are' if tied else 'is'} closest to the truth: {distance}."
+    throws = many(misread_throws(scenario, least), "misread throw")
+    closest = f"{listed([best.value, *tied])} {'are' if tied else 'is'} closest to the truth"
+    return f"{closest}: half of the releases are within {throws} of {scenario.n:,}."
 
 
 def die_advice(errors: Quantiles, scenario: Scenario) -> str:
-    """Return what to do, and what is proved of a run as in the Notes."""
-    best, *others = ranked(errors)
-    rival = next(other for other in others if other.is_laplace is not best.is_laplace)
-    text = f"So: use {best.value}. The best of the other kind, {rival.value}, has {numeral(errors[rival][MEDIAN], 2)}."
-    if errors[best][MEDIAN] > FAR:
-        text = "So: choose a larger ε, or publish nothing. Half of the best releases are still further away."
+    """Return the mechanism that is near the truth from the least epsilon on, and what the Notes state too low.
+
+    The errors are those of one die at all stops of the slider: (1, stops, levels).
+    """
+    near = {method: errors[method][0, :, MEDIAN] <= NEAR for method in errors if method in RANKED}
+    starts = {method: int(np.append(False, is_near)[::-1].argmin()) for method, is_near in near.items()}
+    most = max(starts.values())
+    names = " or ".join(method.value for method, start in starts.items() if start == most)
+    text = f"So: no mechanism has half of its releases within {NEAR} of the truth."
+    if most:
+        text = f"So: choose ε = {numeral(STOPS[-most])} or more with {names}: half of the releases are within {NEAR}."
     if scenario.calibration is SmoothRun.AS_PRINTED:
         stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
         text += f" For smooth choice the Notes state {stated}; only {proved} is proved."

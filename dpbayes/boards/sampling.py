@@ -304,8 +304,8 @@ def _wins(game: Game, answers: int) -> Figure:
     verdict = "refuted" if game.is_refuted else "paper"
     stated = f"Theorem 3: {math.ceil(game.stated):,} ({verdict})"
     least, most = (math.ceil(end) for end in game.bracket)
-    found = "" if needed is None else f",<br>{needed:,} (simulated)"
-    between = f"{LEVEL:.0%} takes<br>{least:,} to {most:,} answers (proved){found}"
+    simulated = "" if needed is None else f", {needed:,} (simulated)"
+    between = f"{LEVEL:.0%} takes {least:,} to {most:,} answers (proved){simulated}"
     figure = adversary_figure(
         curve, level=LEVEL, bracket=(least, most, between), stated=(max(1.0, game.stated), stated, not game.is_refuted)
     )

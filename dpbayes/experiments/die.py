@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, LEAF, STEEL, VIOLET, Look
+from dpbayes.base.looks import BOUND, CYAN, LEAF, STEEL, VIOLET, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.quadrature import turning_point
@@ -113,8 +113,17 @@ _LOOKS = {
     DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, LEAF, "solid", "star"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
     DieMethod.CELLS: Look(DieMethod.CELLS.value, LaplaceUpdates.colour, "solid", "triangle-up"),
-    DieMethod.ONE: Look(DieMethod.ONE.value, LaplaceUpdates.colour, "dash", "diamond"),
+    DieMethod.ONE: Look(DieMethod.ONE.value, CYAN, "dash", "diamond"),
 }
+SAID = {
+    DieMethod.GLOBAL: "picks one of all results, near ones more often",
+    DieMethod.SMOOTH: "picks more sharply where one throw changes little, with a δ",
+    DieMethod.ENUMERATED: "the same, sharper because all tables are checked",
+    DieMethod.LOCAL: "as sharp as these throws alone allow",
+    DieMethod.CELLS: "adds noise to the count of every side",
+    DieMethod.ONE: "adds noise to one count; the other one follows",
+}
+"""What each mechanism does, behind its name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -127,6 +127,15 @@ def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise
     }
 
 
+def misread_throws(scenario: Scenario, distance: float) -> int:
+    """Return how many throws of the commonest side must be read as another one to move the posterior so far."""
+    counts, common = scenario.counts, int(scenario.counts.argmax())
+    step = np.eye(scenario.sides, dtype=np.int64)
+    step = step[(common + 1) % scenario.sides] - step[common]
+    moved = counts + np.arange(counts[common] + 1)[:, None] * step
+    return int(np.searchsorted(hellinger.hellinger_between(scenario.die, first=counts, second=moved), distance))
+
+
 # Grids
 
 

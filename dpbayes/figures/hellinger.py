@@ -1,6 +1,6 @@
 """Pictures of the mechanisms for one die: their errors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
-    FRAME,
+    ROWS,
     Figure,
     Trace,
     chosen_epsilon,
@@ -17,17 +17,18 @@ from dpbayes.figures.style import (
     figure_of,
     line_of,
     log_axis,
+    names_axis,
     titled,
 )
 
-ERROR = "distance: 0 same, 1 disjoint"
+ERROR = "distance: 0 the same, 1 nothing in common"
 """The Hellinger distance of the exact and the released posterior."""
 
 
-def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
+def error_box_figure(errors: Mapping[Look, FloatArray], said: Sequence[str]) -> Figure:
     """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
 
-    Each median is written behind the end of the axis.
+    The median is at the left of each row, and above it the name and what the mechanism does, as `said`.
     """
     boxes = [
         {
@@ -39,22 +40,24 @@ def error_box_figure(errors: Mapping[Look, FloatArray]) -> Figure:
             "fillcolor": faded(look.colour, 0.12 if look.symbol.endswith("-open") else 0.35),
             "name": look.name,
             "showlegend": False,
+            "width": 0.3,
         }
         for look, quantiles in errors.items()
     ]
-    names: Trace = {
-        **{"type": "scatter", "mode": "text", "x": [1.015] * len(errors), "y": [look.name for look in errors]},
-        "text": [numeral(float(quantiles[2]), 2) for quantiles in errors.values()],
-        **{"textposition": "middle right", "cliponaxis": False},
-        "hoverinfo": "skip",
-        "showlegend": False,
+    names = [look.name for look in errors]
+    texts: Trace = {
+        **{"type": "scatter", "mode": "markers+text", "x": np.zeros(len(names)), "y": names, "hoverinfo": "skip"},
+        "text": [f"<b>{name}</b>: {one}" for name, one in zip(names, said, strict=True)],
+        **{"textposition": "top right", "cliponaxis": False, "showlegend": False},
+        "marker": {"size": 20, "opacity": 0},  # keeps the text above the box
     }
+    medians = [f"{numeral(float(quantiles[2]), 2)}<br> " for quantiles in errors.values()]
     return figure_of(
-        [*boxes, names],
+        [*boxes, texts],
         x=titled(ERROR, range=[-0.02, 1.02], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-        y={"type": "category", "automargin": True, "autorange": "reversed"},
-        height=90 + 42 * len(boxes),
-        margin=FRAME["margin"] | {"r": 56},
+        y=names_axis(autorange="reversed", tickvals=names, ticktext=medians),
+        height=110 + 72 * len(boxes),
+        **ROWS,
     )
 
 

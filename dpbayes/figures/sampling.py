@@ -31,9 +31,6 @@ from dpbayes.figures.style import (
 ANSWERS, FEW = "answers that the attacker has seen", 9
 """The title of an axis, and below how many numbers it has all of them."""
 
-UNDER = 0.8
-"""The height of a text below the curve of the query game."""
-
 SHOWN_DRAWS = 500
 SEEN = 0.02
 """A part of a line below this share is too short to be visible, and has no legend entry."""
@@ -109,14 +106,14 @@ def missed_figure(
     """Draw the typical distance of samples from the answer, in percentage points, and the epsilon that is needed."""
     curve = Curve(Look("samples", colour, width=3), epsilons, distances, np.zeros(len(epsilons)))
     lines, here = [chosen_epsilon(epsilons, epsilon)], at_epsilon(curve, float(np.clip(epsilon, *epsilons[[0, -1]])))
-    most = 1.15 * float(distances.max())
+    most = 1.25 * float(distances.max())
     traces: list[Trace] = [
         line_of(curve.look, epsilons, distances),
         value_mark(epsilon, here, f"{numeral(here, 2)} points", colour, side="top right"),
     ]
     if needed is not None:
         lines.append(upright(needed, {"color": EXACT, "width": 2}))
-        traces.append(value_mark(needed, 0.95 * most, f"needed:<br>ε = {numeral(needed)}", EXACT, side="middle left"))
+        traces.append(value_mark(needed, 0.96 * most, f"needed: ε = {numeral(needed)}", EXACT, side="middle left"))
     y = titled("typical distance, percentage points", range=[0, most])
     return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=380, shapes=lines)
 
@@ -166,13 +163,11 @@ def adversary_figure(
         LINES | quiet | {"x": [1, end], "y": [level, level], "line": {"color": BOUND, "width": 1}},
         band_of(x, y - doubt, y + doubt, faded(right.look.colour, 0.25), name="± 2 standard errors"),
         line_of(right.look, x, y),
-        LINES | quiet | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}},
-        LINES | quiet | {"x": [end], "y": [UNDER], "mode": "text", "text": [text], "textposition": "bottom left"},
+        LINES | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}, "name": text},
         LINES
         | quiet
         | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "bottom center"},
     ]
-    traces[-2]["textfont"] = {"color": EXACT}
     traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}
     return figure_of(
         traces,

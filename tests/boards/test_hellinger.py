@@ -11,8 +11,9 @@ from dpbayes.boards.hellinger import (
     hellinger_or_laplace,
     ranked,
 )
-from dpbayes.experiments.die import DieMethod, Scenario, SmoothRun
-from dpbayes.experiments.die_errors import LEVELS, error_laws, swept_errors
+from dpbayes.experiments.die import Balance, DieMethod, Scenario, SmoothRun
+from dpbayes.experiments.die_errors import LEVELS, error_laws, misread_throws, swept_errors
+from dpbayes.posteriors.hellinger import hellinger_between
 
 INPUTS = HellingerInputs(Scenario(n=30))
 MEDIAN = LEVELS.index(0.5)
@@ -49,11 +50,27 @@ def errors_of(**medians):
 def test_local_sensitivity_is_never_ranked_and_ties_are_named():
     errors = errors_of(LOCAL=0.001, GLOBAL=0.2, SMOOTH=0.15, CELLS=0.1)
     assert ranked(errors) == [DieMethod.CELLS, DieMethod.SMOOTH, DieMethod.GLOBAL]
-    assert f"{DieMethod.CELLS.value} is closest to the truth: a median distance of 0.1." in die_headline(errors)
-    assert "0.15" in die_advice(errors, Scenario())
-    tied = die_headline(errors | errors_of(CELLS=0.149))
+    assert f"{DieMethod.CELLS.value} is closest to the truth" in die_headline(errors, Scenario())
+    tied = die_headline(errors | errors_of(CELLS=0.149), Scenario())
     assert f"{DieMethod.CELLS.value} and {DieMethod.SMOOTH.value} are" in tied
-    assert "larger ε" in die_advice(errors_of(GLOBAL=0.9, CELLS=0.8), Scenario())
+
+
+def test_the_advice_is_the_mechanism_that_stays_near_the_truth_from_the_least_epsilon_on():
+    steps = np.arange(len(STOPS))
+    starts = {DieMethod.LOCAL: 0, DieMethod.CELLS: 7, DieMethod.GLOBAL: 9}
+    errors = {
+        method: np.where(steps < start, 0.5, 0.05)[None, :, None] * np.ones(5) for method, start in starts.items()
+    }
+    errors[DieMethod.GLOBAL][0, 2] = 0.0  # near once, and not from then on
+    assert f"ε = {STOPS[7]:.3g} or more with {DieMethod.CELLS.value}: " in die_advice(errors, Scenario())
+    far = {method: 1 + values for method, values in errors.items()}
+    assert "no mechanism" in die_advice(far, Scenario())
+
+
+def test_distances_are_given_as_misread_throws():
+    scenario = Scenario(n=30, balance=Balance.SHARE, share=0.0)
+    one = hellinger_between(scenario.die, first=scenario.counts, second=np.array([1, 29]))
+    assert [misread_throws(scenario, distance) for distance in (0.0, 0.9 * one, 1.1 * one, 2.0)] == [0, 1, 2, 31]
 
 
 def test_of_equal_medians_the_one_with_the_shorter_whisker_is_best():
@@ -62,9 +79,9 @@ def test_of_equal_medians_the_one_with_the_shorter_whisker_is_best():
 
 
 def test_a_run_as_in_the_notes_states_what_is_proved_of_it():
-    errors, printed = errors_of(LOCAL=0, GLOBAL=0.2, CELLS=0.1), Scenario(calibration=SmoothRun.AS_PRINTED)
-    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(errors, printed)
-    assert "proved." not in die_advice(errors, Scenario())
+    printed = Scenario(calibration=SmoothRun.AS_PRINTED)
+    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(INPUTS.along_epsilon, printed)
+    assert "proved." not in die_advice(INPUTS.along_epsilon, Scenario())
 
 
 def test_all_stops_fit_into_a_block():
