@@ -87,8 +87,7 @@ class ComparisonInputs:
         most, number = max(best.values(), default=0), f"of {len(GRID)} values of ε"
         text = f"So: choose {' or '.join(name for name in best if best[name] == most)}"
         text += f": none without a δ is clearly better at {'any' if most == len(GRID) else most} {number}."
-        if weaker:
-            name, times = weaker.most_common(1)[0]
+        for name, times in weaker.most_common(1):
             text += f" With a δ, a weaker promise, {name.split(' (')[0]} is clearly better at {times}."
         return text
 

@@ -1,4 +1,4 @@
-"""Private regression: squared errors and epsilon against the prior precision, Figure 2 of [Zhang16]."""
+"""Private regression: errors, and the epsilon of the paper, against epsilon, Figure 2 of [Zhang16]."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,28 +6,25 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import Curve
+from dpbayes.base.looks import EXACT, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, typed
-from dpbayes.boards.board import Board, Frame, Panel, Slider, View, nearest_place
-from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
-from dpbayes.experiments.regression_scenario import PRECISIONS, Records, RegressionScenario
+from dpbayes.base.text import many, numeral
+from dpbayes.boards.against_epsilon import STOPS
+from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
+from dpbayes.boards.explore import SLIDER
+from dpbayes.experiments.regression import LOOKS, Read, RegressionResult, StudyRecords, records_of, regression_study
+from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure, value_mark
-from dpbayes.mechanisms.regression import PRIOR_PRECISION, RegressionSampler
+from dpbayes.mechanisms.regression import RegressionSampler
 
 CLOSE = 0.05
 """An error that is larger than another by at most this share is called close to it."""
 
-SLIDER = Slider(
-    "regression.precision",
-    "Prior precision b",
-    tuple(typed(precision) for precision in PRECISIONS),
-    PRIOR_PRECISION.low,
-    PRIOR_PRECISION.high,
-    help="A strong prior, one of a large precision, draws the weights towards zero.",
-    ends=("more accurate", "more private"),
-)
+BEST = Look("best without privacy", EXACT, width=5)
+
+ALIKE = 0.02
+"""Errors that differ by at most this share are called equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,9 @@ class RegressionInputs:
     def measured(self) -> tuple[RegressionResult, StudyRecords]:
         """The errors of all repeats, which are the same at every stop, and the records."""
         records = records_of(self.scenario, seed=self.data_seed, read=self.read)
-        return regression_study(records.table, self.scenario, stream(self.seed, "regression")), records
+        return regression_study(
+            records.table, self.scenario.at_epsilons(STOPS), stream(self.seed, "regression")
+        ), records
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +75,18 @@ class RegressionPrice:
 ERRORS = Panel(
     "errors",
     "How well do private weights predict?",
-    "Typical error against the prior precision, one curve for each predictor.",
+    "Typical error against epsilon, one curve for each predictor.",
     large=True,
-    help="The typical error is the root of the mean squared error. Figure 2 of the paper shows that error of "
-    "targets that are scaled by their bounds. Trimmed: the exact posterior limited to weights whose norm is at most B.",
+    help="The typical error is the root of the mean squared error. In the paper’s Figure 2, the norm of the weights is "
+    "at most 10/√b, b being the precision of the prior. This bound determines ε; here b follows from the chosen ε. "
+    "Trimmed: the exact posterior limited to these weights.",
 )
 EPSILONS = Panel(
     "epsilons",
-    "How large is the privacy loss?",
-    "Epsilon of the samples against the prior precision, proved and as the paper states it.",
-    help="The prior draws the weights towards zero; its precision b is one over its variance. The paper states 2 L(w), "
-    "L(w) being the largest change of the log-likelihood by one record at the weights w.",
+    "How large an ε does the paper state?",
+    "The epsilon that the paper states against the proved epsilon.",
+    help="The paper states 2 L(w), L(w) being the largest change of the log-likelihood by all records at w. Only one "
+    "record changes between neighbours.",
 )
 
 
@@ -97,46 +97,54 @@ def regression(inputs: RegressionInputs | RegressionPrice) -> View:
         inputs: The scenario and the seeds, or for a recipient public numbers, from which epsilon follows.
 
     Returns:
-        A view whose stops are prior precisions.
+        A view whose stops are the epsilons of the slider.
     """
     is_private = isinstance(inputs, RegressionInputs) and inputs.is_private
     panels = (replace(EPSILONS, large=True),) if isinstance(inputs, RegressionPrice) else (ERRORS, EPSILONS)
-    board = Board("regression", "Regression", panels, {}, "100", SLIDER, private=is_private)
+    board = Board("regression", "Regression", panels, {}, "1", SLIDER, private=is_private)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
-        k = nearest_place(PRECISIONS, float(stop))
-        return (_price_frame(inputs, k) if isinstance(inputs, RegressionPrice) else _frame(inputs, k),)
+        of = _price_frame if isinstance(inputs, RegressionPrice) else _frame
+        return (of(inputs, float(stop)),)  # type: ignore[arg-type]
 
     return View(board, frames_at)
 
 
-def _price_frame(inputs: RegressionPrice, k: int) -> Frame:
-    study = inputs.scenario
-    size = study.training_records(inputs.n), inputs.features
+def _price_frame(inputs: RegressionPrice, epsilon: float) -> Frame:
+    study = inputs.scenario.at_epsilons(STOPS)
+    k = nearest_place(study.certified.tolist(), epsilon)
     note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
-    figure, caption = _epsilons(study, size, k)
+    figure, caption, text = _epsilons(study, (study.training_records(inputs.n), inputs.features), k)
     numbers = {"proved": float(study.certified[k])}
-    return Frame(_price(study, k), {"epsilons": figure}, (note,), {"epsilons": caption}, numbers)
+    return Frame(text, {"epsilons": figure}, (note,), {"epsilons": caption}, numbers)
 
 
-def _frame(inputs: RegressionInputs, k: int) -> Frame:
+def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
     result, records = inputs.measured
-    study, curves = result.study, [_in_dollars(curve, records.half_width) for curve in result.curves]
-    errors = regression_errors_figure(np.array(PRECISIONS), curves, study.certified, marked=PRECISIONS[k])
-    epsilons, caption = _epsilons(study, (result.train, result.features), k)
+    study, best = result.study, float(result.exact.mean.min())
+    k = nearest_place(study.certified.tolist(), epsilon)
+    place = float(study.certified[k])
+    least = Curve(BEST, study.certified, np.full(len(study.certified), best), np.zeros(len(study.certified)))
+    drawn = [curve for curve in result.curves if not (_is_alike(result) and curve.look == LOOKS["cut"])]
+    curves = [_in_dollars(replace(curve, x=study.certified), records.half_width) for curve in (least, *drawn)]
     numbers = {
         name: float(of.mean[k])
         for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
     }
     roots = {name: records.root(error) for name, error in numbers.items()}
-    best = records.root(float(result.exact.mean.min()))
-    mark = value_mark(
-        PRECISIONS[k], roots["private"], f"{round(roots['private']):,}", RegressionSampler.colour, side="top right"
-    )
-    errors = replace(errors, data=(*errors.data, mark))
-    start, figures = f"At ε = {numeral(study.certified[k])}, ", {"errors": errors, "epsilons": epsilons}
-    headline = start + regression_headline(roots, best, records.target)
-    return Frame(headline, figures, (_advice(result),), {"errors": _about(result), "epsilons": caption}, numbers)
+    text, colour = f"{round(roots['private']):,}", RegressionSampler.colour
+    errors = regression_errors_figure(curves, epsilon=place)
+    errors = replace(errors, data=(*errors.data, value_mark(place, roots["private"], text, colour, side="top right")))
+    epsilons, caption, _ = _epsilons(study, (result.train, result.features), k)
+    headline = f"At ε = {numeral(place)}, " + regression_headline(roots, records.root(best), records.target)
+    captions = {"errors": _about(result), "epsilons": caption}
+    return Frame(headline, {"errors": errors, "epsilons": epsilons}, (_advice(result),), captions, numbers)
+
+
+def _is_alike(result: RegressionResult) -> bool:
+    """Return whether a private sample has the error of the trimmed posterior, so that only trimming costs accuracy."""
+    apart = np.abs(np.sqrt(result.one.mean / np.where(result.shown_cut.mean > 0, result.cut.mean, np.nan)) - 1)
+    return bool(np.nanmax(apart, initial=0.0) <= ALIKE)
 
 
 def _in_dollars(curve: Curve, half_width: float) -> Curve:
@@ -154,42 +162,28 @@ def regression_headline(roots: Mapping[str, float], best: float, target: str) ->
 
 
 def _advice(result: RegressionResult) -> str:
-    """Return the least proved epsilon whose error is close to the best one without privacy."""
-    close = result.several.mean <= (1 + CLOSE) ** 2 * result.exact.mean.min()
-    if not close.any():
-        return f"So: no b of the slider has an error within {CLOSE:.0%} of the best one without privacy."
-    k = int(np.where(close, result.study.certified, np.inf).argmin())
-    chosen = f"ε = {numeral(result.study.certified[k])} (b = {numeral(PRECISIONS[k])})"
-    return f"So: choose {chosen}, the least ε whose error is within {CLOSE:.0%} of the best one without privacy."
+    """Return from which proved epsilon on the error is close to the best one without privacy."""
+    is_close = result.several.mean <= (1 + CLOSE) ** 2 * result.exact.mean.min()
+    enough = int(np.append(is_close, False).argmin())  # from the largest epsilon down
+    if not enough:
+        return f"So: no ε of the slider has an error within {CLOSE:.0%} of the best one without privacy."
+    least = numeral(result.study.certified[enough - 1], 2)
+    return f"So: choose ε = {least} or more: the error is within {CLOSE:.0%} of the best one without privacy."
 
 
-def _price(study: RegressionScenario, k: int) -> str:
-    return f"{many(study.draws, 'private sample')} of the weights: a proved ε of {numeral(study.certified[k])}."
-
-
-def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str]:
-    """Draw and state the proved epsilon and that of the paper's formula; `size` is training records and features."""
+def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str, str]:
+    """Draw and state the paper's epsilon beside the proved one; `size` is training records and features."""
     train, features = size
     stated, proved = study.claimed(train, features=features), study.certified
-    figure = epsilon_figure(
-        np.array(PRECISIONS),
-        proved / study.draws,
-        stated,
-        several=proved if study.draws > 1 else None,
-        marked=PRECISIONS[k],
-        colour=RegressionSampler.colour,
-    )
+    figure = epsilon_figure(proved, stated, epsilon=float(proved[k]), colour=RegressionSampler.colour)
     per_sample = " for each sample" if study.draws > 1 else ""
-    return figure, (
-        f"At b = {numeral(PRECISIONS[k], 4)}, ε = {numeral(proved[k])} is proved; the paper states "
-        f"{numeral(float(f'{stated[k]:.2g}'))}{per_sample}, because its formula adds up all records instead of the "
-        "one that changes."
-    )
+    paper = f"the paper states {numeral(float(f'{stated[k]:.2g}'))}{per_sample}"
+    headline = f"{many(study.draws, 'private sample')} of the weights: ε = {numeral(proved[k])} is proved; {paper}."
+    return figure, f"At b = {numeral(study.precisions[k], 2)}, {paper}.", headline
 
 
 def _about(result: RegressionResult) -> str:
-    return (
-        f"{many(result.train, 'training record')}, {result.test:,} test records, "
-        f"{many(result.features, 'feature')}, {many(result.study.repeats, 'repeat')} with new splits. "
-        "Predictors without an ε are not private."
-    )
+    text = f"{many(result.train, 'training record')}, {many(result.study.repeats, 'split')} of the records."
+    if _is_alike(result):
+        text += f" Without privacy but trimmed, the error is equal within {ALIKE:.0%}: trimming is what costs."
+    return text

@@ -220,9 +220,8 @@ def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets
 def _advice(sampler: PosteriorSampler, needed: float | None) -> str:
     """Return from which epsilon on the samples say what the table says."""
     what = "one sample says" if sampler.draws == 1 else f"{sampler.draws:,} samples say"
-    if needed is None:
-        return f"So: no ε up to {numeral(STOPS[-1])} is enough before {what} what the table says."
-    return f"So: ε = {numeral(needed)} or more is needed before {what} what the table says."
+    least = f"more than {numeral(STOPS[-1])}" if needed is None else f"{numeral(needed)} or more"
+    return f"So: ε = {least} is needed before {what} what the table says."
 
 
 # The query game

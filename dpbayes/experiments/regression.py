@@ -30,7 +30,7 @@ _ENTRIES = 1 << 20
 _REPEATS_AT_ONCE = 25
 
 LOOKS = {
-    "exact": Look("without privacy", EXACT, width=3),
+    "exact": Look("without privacy, same prior", EXACT, "dot", width=2.5),
     "cut": Look("trimmed, without privacy", EXACT, "dot", width=4),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),

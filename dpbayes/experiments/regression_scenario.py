@@ -2,7 +2,8 @@
 
 import enum
 import itertools
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError, whole_number
-from dpbayes.mechanisms.parameters import EPSILON, MOST_DRAWS
+from dpbayes.mechanisms.parameters import MOST_DRAWS
 from dpbayes.mechanisms.regression import (
     DRAWS,
     NOISE_VARIANCE,
@@ -90,13 +91,6 @@ class Records(enum.Enum):
     FULTON = "Fulton census"
 
 
-class NormBound(enum.Enum):
-    """How the norm bound is chosen."""
-
-    PRINTED = "10/√b, as printed"
-    EPSILON = "from a certified ε"
-
-
 def _whole(symbol: str, title: str, description: str = "", *, low: int, high: int, typical: int) -> Parameter:
     return Parameter(symbol, low, high, typical, log=high > 1000, whole=True, title=title, description=description)
 
@@ -106,17 +100,14 @@ _FEATURES = "The number of features from which the target is predicted."
 _REPEATS = "Each repeat uses a new split into training and test records, and new samples."
 _SAMPLES = "The number of posterior samples of the weights in one release."
 _TRAINING = "The share of the records that each repeat trains on."
-_NORM = "The largest norm of the weights, which determines the privacy loss."
-_EPSILON = "Used only if the norm bound follows from this epsilon."
 
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionScenario:
     """Records and all settings of the experiment except its seed.
 
-    B is the largest norm bound whose proved epsilon, for all draws, is `epsilon`; or it is 10/sqrt(b), as in [Zhang16]
-    Figure 2. Both depend on public numbers only. The errors are those at all `precisions` b (P,), and `precision` is
-    the chosen one. Errors: InputError for values out of range, and for precisions in another than increasing order.
+    The norm bound is 10/sqrt(b), as in [Zhang16] Figure 2; it depends on public numbers only. The errors are those at
+    all `precisions` b (P,). Errors: InputError for values out of range, and for precisions in another order.
     """
 
     records: Annotated[Records, Choice(Records, title="records", description=_SOURCE)] = Records.SYNTHETIC
@@ -124,9 +115,6 @@ class RegressionScenario:
     features: Annotated[
         int, _whole("d", "features", _FEATURES, low=1, high=len(CENSUS_FEATURES), typical=len(CENSUS_FEATURES))
     ] = len(CENSUS_FEATURES)
-    precision: Annotated[
-        float, Parameter("b", PRIOR_PRECISION.low, PRIOR_PRECISION.high, 100.0, log=True, title="prior precision")
-    ] = 100.0
     noise_variance: Annotated[float, NOISE_VARIANCE] = 1.0
     train_share: Annotated[
         float, Parameter("", low=0.001, high=0.999, typical=0.1, title="training share", description=_TRAINING)
@@ -135,27 +123,6 @@ class RegressionScenario:
     draws: Annotated[
         int, _whole("N", "posterior samples", _SAMPLES, low=int(DRAWS.low), high=MOST_DRAWS, typical=1)
     ] = 1
-    norm_bound: Annotated[
-        NormBound,
-        Choice(
-            NormBound,
-            title="norm bound",
-            labels=("10/√b, as in the paper", "from a proved ε"),
-            description=_NORM,
-        ),
-    ] = NormBound.PRINTED
-    epsilon: Annotated[
-        float,
-        Parameter(
-            EPSILON.symbol,
-            EPSILON.low,
-            EPSILON.high,
-            4.0,
-            log=True,
-            title="proved epsilon of all samples",
-            description=_EPSILON,
-        ),
-    ] = 4.0
     precisions: tuple[float, ...] = PRECISIONS
 
     def __post_init__(self) -> None:
@@ -172,16 +139,21 @@ class RegressionScenario:
             RegressionSampler(
                 prior_precision=b,
                 noise_variance=self.noise_variance,
-                norm_bound=self._norm_bound(b),
+                norm_bound=printed_norm_bound(b),
                 draws=self.draws,
             )
             for b in self.precisions
         )
 
-    def _norm_bound(self, precision: float) -> float:
-        if self.norm_bound is NormBound.PRINTED:
-            return printed_norm_bound(precision)
-        return norm_bound_for(self.epsilon, noise_variance=self.noise_variance, draws=self.draws)
+    def at_epsilons(self, epsilons: Sequence[float]) -> "RegressionScenario":
+        """Return the scenario at the precisions whose proved epsilons, with the paper's norm bound, are these.
+
+        Epsilon increases with the bound 10/sqrt(b), so there is one b for each; those out of its range are left out.
+        """
+        bounds = [norm_bound_for(at, noise_variance=self.noise_variance, draws=self.draws) for at in epsilons]
+        precisions = sorted((10 / bound) ** 2 for bound in bounds)
+        fit = tuple(b for b in precisions if PRIOR_PRECISION.low <= b <= PRIOR_PRECISION.high)
+        return replace(self, precisions=fit)
 
     @property
     def norm_bounds(self) -> FloatArray:

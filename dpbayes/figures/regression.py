@@ -1,18 +1,18 @@
-"""Pictures of private regression: squared error, and epsilon as proved and as in the paper, by prior precision."""
+"""Pictures of private regression against epsilon: errors, and the epsilon that the paper states."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, INVALID, Curve
-from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
-    Axis,
     Figure,
     Trace,
     chosen_epsilon,
+    directly_named,
+    epsilon_axis,
     faded,
     figure_of,
     line_of,
@@ -21,59 +21,40 @@ from dpbayes.figures.style import (
 )
 
 
-def regression_errors_figure(
-    precisions: FloatArray, curves: Sequence[Curve], proved: FloatArray, *, marked: float
-) -> Figure:
-    """Draw errors by predictor with bands of one standard error; `marked` is the chosen precision.
+def regression_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
+    """Draw errors by predictor against epsilon with bands of one standard error; the axis has the range of the errors.
 
-    The axis has the `proved` epsilons (P,) below the precisions (P,). NaN is a gap; an empty curve is left out.
+    NaN is a gap; an empty curve is left out. The first and the last curve are named at their lines.
     """
     curves = [curve for curve in curves if np.isfinite(curve.y).any()]
     traces: list[Trace] = []
     for curve in curves:
         if np.isfinite(curve.error).any():
             traces.append(_band(curve))
-        traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="b = %{x:,.4~r}: %{y:,.4~r}"))
-    high = float(max(np.nanmax(curve.y) for curve in curves))
-    axis = titled("typical error in dollars (root mean square)", automargin=True, range=[0, 1.06 * high])
-    mark = chosen_epsilon(precisions, marked)
-    x = _precision_axis(precisions)
-    spent = np.exp(np.interp(np.log(x["tickvals"]), np.log(precisions), np.log(proved)))
-    x["ticktext"] = [f"{text}<br>ε = {numeral(at, 2)}" for text, at in zip(x["ticktext"], spent.tolist(), strict=True)]
-    return figure_of(traces, x=x, y=axis, height=420, shapes=[mark])
+        traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="ε = %{x:,.4~r}: %{y:,.4~r}"))
+    low, high = (float(of([of(curve.y) for curve in curves])) for of in (np.nanmin, np.nanmax))
+    room, x = 0.08 * (high - low), curves[0].x
+    axis = titled("typical error in dollars", automargin=True, range=[low - room, high + 2 * room])
+    figure = figure_of(traces, x=epsilon_axis(x), y=axis, height=420, shapes=[chosen_epsilon(x, epsilon)])
+    first, last = curves[0].look.name, curves[-1].look.name
+    return directly_named(directly_named(figure, first, first, x.min(), "top right"), last, last, x.max(), "top left")
 
 
-def epsilon_figure(
-    precisions: FloatArray,
-    certified: FloatArray,
-    printed: FloatArray,
-    *,
-    several: FloatArray | None,
-    marked: float,
-    colour: str,
-) -> Figure:
-    """Draw epsilon of one sample (P,): proved, and as in the paper, which is red where it is below the proved epsilon.
-
-    `several` is the proved epsilon of all samples together, if there are several.
-    """
+def epsilon_figure(certified: FloatArray, printed: FloatArray, *, epsilon: float, colour: str) -> Figure:
+    """Draw epsilon of the samples as proved (P,), and as in the paper for one sample, red where it is too small."""
     bold = {"color": colour, "width": 3}
-    traces = [LINES | {"x": precisions, "y": certified, "line": bold, "name": "proved"}]
-    traces[0]["name"] += ", one sample" if several is not None else ""
-    if several is not None:
-        dotted = {"line": bold | {"dash": "dot"}, "name": "proved, all samples"}
-        traces.append(LINES | {"x": precisions, "y": several} | dotted)
+    traces = [LINES | {"x": certified, "y": certified, "line": bold, "name": "proved"}]
     low = printed < certified
-    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", below the proved ε")):
+    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", too small")):
         if where.any():
             line = {"color": hue, "width": 2.5, "dash": "dash"}
-            name = f"paper: 2L(w), one sample{said}"
-            traces.append(LINES | {"x": precisions, "y": np.where(where, printed, np.nan), "line": line, "name": name})
-    everything = np.concatenate([certified, printed, certified if several is None else several])
+            y = np.where(where, printed, np.nan)
+            traces.append(LINES | {"x": certified, "y": y, "line": line, "name": f"paper: 2L(w){said}"})
     for trace in traces:
-        trace["hovertemplate"] = "b = %{x:,.4~r}: ε = %{y:,.4~r}"
-    axis = powers_axis("privacy loss ε", *_ends(everything), automargin=True)
-    mark = chosen_epsilon(precisions, marked)
-    return figure_of(traces, x=_precision_axis(precisions), y=axis, height=360, shapes=[mark])
+        trace["hovertemplate"] = "ε = %{x:,.4~r}: ε = %{y:,.4~r}"
+    axis = powers_axis("privacy loss ε", *_ends(np.concatenate([certified, printed])), automargin=True)
+    shapes = [chosen_epsilon(certified, epsilon)]
+    return figure_of(traces, x=epsilon_axis(certified), y=axis, height=360, shapes=shapes)
 
 
 def _band(curve: Curve) -> Trace:
@@ -93,10 +74,6 @@ def _band(curve: Curve) -> Trace:
         "showlegend": False,
         "name": f"{curve.look.name}: standard error",
     }
-
-
-def _precision_axis(precisions: FloatArray) -> Axis:
-    return powers_axis("prior precision b", *_ends(precisions))
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

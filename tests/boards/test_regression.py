@@ -6,9 +6,8 @@ import pytest
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
-from dpbayes.boards.board import nearest_place
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.regression import (
-    PRECISIONS,
     RegressionInputs,
     RegressionPrice,
     regression,
@@ -20,27 +19,32 @@ SMALL = RegressionScenario(n=20_000, repeats=3)
 INPUTS = RegressionInputs(SMALL, seed=2, data_seed=3)
 
 
-def test_the_errors_are_those_of_the_experiment_at_this_precision():
+def test_the_errors_are_those_of_the_experiment_at_this_epsilon():
     """An experiment at the single precision has the same splits, so its exact error is the same."""
-    alone = replace(SMALL, precisions=(1.0,))
+    alone = replace(SMALL, precisions=(100.0,))
     result = regression_study(records_of(alone, seed=3).table, alone, stream(2, "regression"))
-    numbers = regression(INPUTS).frames_at("1")[0].numbers
+    assert alone.certified[0] == 4.0
+    numbers = regression(INPUTS).frames_at("4")[0].numbers
     assert numbers["exact"] == pytest.approx(float(result.exact.mean[0]), rel=1e-9)
     assert numbers["mean"] == pytest.approx(float(result.baseline.mean[0]), rel=1e-9)
 
 
-def test_a_strong_prior_predicts_as_badly_as_no_features():
+def test_a_small_epsilon_predicts_as_badly_as_no_features():
     """The weights are near zero, so every record is predicted as the middle of the bounds."""
-    weak, strong = (regression(INPUTS).frames_at(stop)[0].numbers for stop in ("1", "1000000"))
-    assert weak["exact"] < weak["mean"] < strong["exact"]
-    assert strong["private"] == pytest.approx(strong["exact"], rel=0.05)
+    large, small = (regression(INPUTS).frames_at(stop)[0].numbers for stop in ("100", "0.01"))
+    assert large["exact"] < large["mean"] < small["exact"]
+    assert small["private"] == pytest.approx(small["exact"], rel=0.05)
 
 
-def test_the_line_stands_at_the_nearest_precision():
-    frame = regression(INPUTS).frames_at("130")[0]
-    assert nearest_place(PRECISIONS, 130) == PRECISIONS.index(100.0)
-    for figure in frame.figures.values():
-        assert figure.layout["shapes"][0]["x0"] == 100.0
+@pytest.mark.parametrize("draws", [1, 3])
+def test_the_board_has_each_epsilon_of_the_slider_and_one_advice(draws):
+    study = replace(SMALL, draws=draws).at_epsilons(STOPS)
+    assert study.certified[::-1] == pytest.approx(STOPS)
+    view = regression(INPUTS)
+    notes = {view.frames_at(stop)[0].notes for stop in ("0.1", "1", "10")}
+    assert len(notes) == 1
+    for figure in view.frames_at("1.02")[0].figures.values():
+        assert figure.layout["shapes"][0]["x0"] == pytest.approx(1.0)
         figure.to_plotly()
 
 
@@ -53,9 +57,9 @@ def test_a_recipient_sees_epsilon_and_no_error():
     board = regression(RegressionPrice(SMALL, 20_000, 14)).complete()
     assert not board.private
     assert [panel.key for panel in board.panels] == ["epsilons"]
-    curator = regression(INPUTS).frames_at("100")[0].figures["epsilons"]
+    curator = regression(INPUTS).frames_at("1")[0].figures["epsilons"]
     assert board.frame.figures["epsilons"].to_json() == curator.to_json()
-    k = nearest_place(PRECISIONS, 100)
-    assert board.frame.numbers == {"proved": float(SMALL.certified[k])}
-    stated = SMALL.claimed(SMALL.training_records(20_000), features=14)[k]
-    assert f"the paper states {numeral(float(f'{stated:.2g}'))}" in board.frame.captions["epsilons"]
+    study = SMALL.at_epsilons([1.0])
+    assert board.frame.numbers == {"proved": pytest.approx(1.0)}
+    stated = study.claimed(SMALL.training_records(20_000), features=14)[0]
+    assert f"the paper states {numeral(float(f'{stated:.2g}'))}" in board.frame.headline

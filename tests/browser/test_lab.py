@@ -39,7 +39,7 @@ def test_the_board_follows_its_slider_and_a_link_reopens_it(visit) -> None:
     screen.settle(1000)
     screen.page.locator(".dpbayes-board [type=range]").first.press("ArrowRight")
     expect(screen.headline).not_to_have_text(before)
-    expect(screen.page).to_have_url(re.compile(r"[?&]regression\.precision="))
+    expect(screen.page).to_have_url(re.compile(r"[?&]epsilon="))
     other = visit(screen.shared_link())
     expect(other.headline).to_have_text(screen.headline.inner_text())
 

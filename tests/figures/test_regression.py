@@ -27,11 +27,11 @@ def drawn(errors: dict[str, Errors]) -> list[Curve]:
 
 def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> None:
     certified, printed = np.array([100.0, 10.0, 1.0, 0.1]), np.array([50.0, 20.0, 10.0, 5.0])
-    figure = epsilon_figure(B, certified, printed, several=None, marked=1.0, colour=RUST).to_plotly()
+    figure = epsilon_figure(certified, printed, epsilon=1.0, colour=RUST).to_plotly()
     lines = {trace.name: trace for trace in figure.data}
     assert lines["proved"].y == pytest.approx(certified)
     assert lines["proved"].line.color == RUST
-    fine, low = lines["paper: 2L(w), one sample"], lines["paper: 2L(w), one sample, below the proved ε"]
+    fine, low = lines["paper: 2L(w)"], lines["paper: 2L(w), too small"]
     assert np.array_equal(fine.y, [np.nan, 20, 10, 5], equal_nan=True)
     assert (fine.line.color, fine.line.dash) == (BOUND, "dash")
     assert np.array_equal(low.y, [50, np.nan, np.nan, np.nan], equal_nan=True)
@@ -42,9 +42,10 @@ def test_epsilons_are_certified_and_printed_and_too_low_a_promise_is_red() -> No
 def test_what_is_not_known_is_a_gap_in_line_and_band_and_a_curve_of_nothing_else_is_left_out() -> None:
     gaps, nothing = errors(2), errors(3)
     gaps.mean[1], nothing.mean[:] = np.nan, np.nan
-    figure = regression_errors_figure(B, drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), 1 / B, marked=10.0).to_plotly()
-    line, band = (next(t for t in figure.data if (t.fill is None) == is_line) for is_line in (True, False))
-    assert {trace.name for trace in figure.data} == {EXACT_NAME, f"{EXACT_NAME}: standard error"}
+    figure = regression_errors_figure(drawn({EXACT_NAME: gaps, CUT_NAME: nothing}), epsilon=10.0).to_plotly()
+    shown = [trace for trace in figure.data if trace.name]
+    line, band = (next(t for t in shown if (t.fill is None) == is_line) for is_line in (True, False))
+    assert {trace.name for trace in shown} == {EXACT_NAME, f"{EXACT_NAME}: standard error"}
     assert np.array_equal(line.y, gaps.mean, equal_nan=True)
     assert np.array_equal(band.x, [0.1, 0.1, np.nan, 10, 100, 100, 10], equal_nan=True)
     assert np.array_equal(np.isnan(band.y), np.isnan(band.x))

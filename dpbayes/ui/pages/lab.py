@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, listed, numeral, shortest, typed
+from dpbayes.base.text import escaped, listed, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -29,7 +29,7 @@ from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_f
 from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
-from dpbayes.experiments.regression_scenario import NormBound, Records, RegressionScenario
+from dpbayes.experiments.regression_scenario import Records
 from dpbayes.experiments.releases import MechanismAt, at_any_epsilon
 from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
@@ -198,17 +198,14 @@ def _accuracy_board(chosen: Chosen) -> None:
 
 
 def _regression_controls(chosen: Chosen) -> None:
-    _offered("regression", "records", "norm_bound")
-    if chosen.options("regression").norm_bound is NormBound.EPSILON:
-        _offered("regression", "epsilon")
+    _offered("regression", "records")
     if chosen.options("regression").records is Records.SYNTHETIC:
         _offered("regression", "n", "features")
 
 
 def _regression_board(chosen: Chosen) -> None:
-    settings, options = chosen.settings, chosen.options("regression")
-    scenario = replace(options, precision=RegressionScenario.precision)  # the slider of the board
-    value, records = typed(options.precision), scenario.records.value
+    settings, scenario = chosen.settings, chosen.options("regression")
+    value, records = shortest(chosen.epsilon), scenario.records.value
     read = None if scenario.records is Records.SYNTHETIC else shipped_regression
     if read is not None and not chosen.is_curator:
         price = RegressionPrice(scenario, *read("fulton")[0].features.shape)
