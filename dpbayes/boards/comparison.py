@@ -165,7 +165,7 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    return f"Mean of all {whose}; without any release, the error is {numeral(inputs.blind)}. Bars: two standard errors."
+    return f"Mean of all {whose}; bars: two standard errors. Dashed: no release, {numeral(inputs.blind)} points."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

@@ -99,7 +99,6 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     scenario = inputs.scenario.at(epsilon=epsilon)
     laws = error_laws([scenario], noise_here(scenario, seed=inputs.seed))
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
-    medians = {method: float(values[MEDIAN]) for method, values in quantiles.items()}
     figures = {
         "errors": error_box_figure(
             {method.look: values for method, values in quantiles.items()}, [SAID[method] for method in quantiles]
@@ -111,7 +110,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
         "epsilon": f"Choices are computed exactly, noise from {DRAWS:,} simulated releases.",
     }
-    numbers = {method.value: median for method, median in medians.items()}
+    numbers = {method.value: float(values[MEDIAN]) for method, values in quantiles.items()}
     headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles, scenario)}"
     return Frame(headline, figures, (die_advice(inputs.along_epsilon, scenario),), captions, numbers)
 
@@ -130,9 +129,10 @@ def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     best, *others = ranked(errors)
     least = float(errors[best][MEDIAN])
     tied = [other.value for other in others if errors[other][MEDIAN] - least <= TIE * errors[other][MEDIAN]]
-    throws = many(misread_throws(scenario, least), "misread throw")
-    closest = f"{listed([best.value, *tied])} {'are' if tied else 'is'} closest to the truth"
-    return f"{closest}: half of the releases are within {throws} of {scenario.n:,}."
+    throws = misread_throws(scenario, least)
+    near = f"within {many(throws, 'misread throw')} of {scenario.n:,}" if throws else "exact"
+    names = f"{listed([best.value, *tied])} {'are' if tied else 'is'}"
+    return f"{names} closest to the truth: half of the releases are {near}."
 
 
 def die_advice(errors: Quantiles, scenario: Scenario) -> str:

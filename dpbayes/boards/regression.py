@@ -185,5 +185,5 @@ def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple
 def _about(result: RegressionResult) -> str:
     text = f"{many(result.train, 'training record')}, {many(result.study.repeats, 'split')} of the records."
     if _is_alike(result):
-        text += f" Without privacy but trimmed, the error is equal within {ALIKE:.0%}: trimming is what costs."
+        text += f" Without privacy but trimmed, the error is equal within {ALIKE:.0%}."
     return text

@@ -166,7 +166,7 @@ def adversary_figure(
         LINES | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}, "name": text},
         LINES
         | quiet
-        | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "bottom center"},
+        | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "bottom right"},
     ]
     traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}
     return figure_of(
