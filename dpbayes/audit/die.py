@@ -76,11 +76,12 @@ def _throws(kind: type[DieMechanism], *, are_listed: bool = True) -> Hypothetica
 # Exponential mechanisms
 
 
-def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
+def audit_die(mechanism: Hellinger, *, n: int, epsilons: ArrayLike) -> AuditReport:
     """Return the exact audit of a mechanism whose outputs are the die's candidates: every pair, every output.
 
     Errors: InputError for dice with too many candidates to pair them all, and bad epsilons.
     """
+    require_size(mechanism.die.n, n)
     grid, die, delta = checked_grid(epsilons), mechanism.die, mechanism.claimed.delta
     die.require_listable(MOST_PAIRED)
     pairs, table = neighbours_up_to_symmetry(die), mechanism.log_weights_table()
@@ -103,16 +104,13 @@ def audit_die(mechanism: Hellinger, *, epsilons: ArrayLike) -> AuditReport:
     return replace(report, needed=needed, needed_at_least=needed)
 
 
-def _report(mechanism: Hellinger, *, n: int, epsilons: ArrayLike) -> AuditReport:
-    require_size(mechanism.die.n, n)
-    return audit_die(mechanism, epsilons=epsilons)
-
-
 def _exponential(kind: type[Hellinger], **more: Any) -> Audit:
     return Audit(
         kind=kind,
-        report=_report,
-        picture=lambda mechanism, worst, n: two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2),
+        report=audit_die,
+        picture=lambda mechanism, worst, n: two_laws(
+            worst, x="released counts, the likely ones", ordered=mechanism.die.sides == 2
+        ),
         tables=TABLES,
         is_slow=lambda mechanism: mechanism.die.size > AT_ONCE,
         hypothetical=_throws(kind),
@@ -185,7 +183,7 @@ def _laplace(kind: type[LaplaceOne | LaplaceCells], shown: Callable[..., tuple[W
         kind,
         law=_law,
         shown=shown,
-        picture=lambda mechanism: noisy_number(NoiseLaw(Noise.REAL, mechanism.noise_scale), step=1.0, what="counts"),
+        picture=lambda mechanism: noisy_number(NoiseLaw(Noise.REAL, mechanism.noise_scale), step=1.0, what="count"),
     )
     return replace(audit, tables=TABLES, hypothetical=_throws(kind, are_listed=False))
 
@@ -194,7 +192,6 @@ AUDITS = (
     _exponential(HellingerGlobal),
     _exponential(
         HellingerLocal,
-        doubts=("The scale of the noise depends on the data and reveals information about them.",),
         cases={"May the noise depend on the data?": {"epsilon": 1.0, "n": 1000, "sides": 2, "prior": 0.01}},
     ),
     _exponential(HellingerSmooth),

@@ -86,8 +86,8 @@ class Audit:
 
     is_slow(mechanism) -> whether the report takes seconds.
 
-    `tables` states how tables are described, `doubts` are reservations, and `cases` are settings at which a claim
-    is refuted, by the question that they answer.
+    `tables` states how tables are described, and `cases` are settings at which a claim is refuted, by the question that
+    they answer.
     """
 
     kind: type[Any]
@@ -97,7 +97,6 @@ class Audit:
     outputs: Callable[..., Any] | None = None
     picture: Callable[..., TwoLaws | None] | None = None
     tables: str = "The two tables differ in one record."
-    doubts: tuple[str, ...] = ()
     is_slow: Callable[[Any], bool] = lambda mechanism: False
     farthest: float = np.inf
     """A claim that exceeds the proved epsilon by more than this factor is not shown in the picture of the curve."""

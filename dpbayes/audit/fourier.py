@@ -45,5 +45,5 @@ AUDIT = noise_audit(
     LaplaceFourier,
     law=_law,
     shown=_shown,
-    picture=lambda mechanism: noisy_number(mechanism.noise_law, step=2.0, what="coefficients"),
+    picture=lambda mechanism: noisy_number(mechanism.noise_law, step=2.0, what="coefficient"),
 )

@@ -19,7 +19,7 @@ def audit_of_counts(kind: type[LaplaceUpdates]) -> Audit:
         kind,
         law=_law,
         shown=_shown,
-        picture=lambda mechanism: noisy_number(mechanism.noise_law, step=1.0, what="counts"),
+        picture=lambda mechanism: noisy_number(mechanism.noise_law, step=1.0, what="count"),
     )
 
 

@@ -60,12 +60,14 @@ def audit_map(mechanism: MapExponential, *, n: int, epsilons: ArrayLike) -> Audi
     x, y = pairs[int(np.argmax(losses))]
     least = max(0.0, float(losses.max()))
     exact = least if listed else most
-    curve, shown = range_only_curve(grid, width=most, most=exact), None
+    curve = range_only_curve(grid, width=most, most=exact)
     if listed and laws.shape[-2] == 1:
         deltas = exact_curve(laws[:, 0], pairs=pairs, epsilons=grid)
         curve = DeltaCurve(grid, deltas, deltas)
-        shown = Laws(_cell_labels(mechanism.cells), *np.exp(laws[[x, y], 0]))
-    places = np.nanargmax(_losses(laws, x, y), axis=-1)
+    at_decisions = _losses(laws, x, y)
+    places, parts = np.nanargmax(at_decisions, axis=-1), np.nanmax(at_decisions, axis=-1)
+    one, other = np.exp(laws[[x, y], int(np.argmax(parts))])
+    shown = Laws(_cell_labels(mechanism.cells), one, other, float(parts.max()))
     output = ", ".join(_cell_labels(mechanism.cells)[g] for g in places[:MOST_NAMED]) + dots(len(places))
     scope = all_tables_text(n) + ("" if listed else f" {PROVED_FOR_ALL}")
     tables = [suspects.whole(prior.network, suspects.counts[place]) for place in (x, y)]

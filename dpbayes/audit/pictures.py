@@ -16,10 +16,10 @@ MOST_SHOWN = 60
 UNLIKELY = 1e-4
 """Outputs at either end that have less than this share of the largest probability are cut off."""
 
-NEAR = 4
-"""The laws of one number are drawn up to so many steps from both values, where they differ most."""
+NEAR, FAR = 4, 3
+"""The laws of one number are drawn up to so many steps, and so many scales of the noise, from both values."""
 
-_POINTS = 301
+POINTS = 301
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,11 +35,10 @@ class TwoLaws:
     x: str
     y: str
     caption: str = ""
-    is_logarithmic: bool = False
     part: float = 0.0
 
 
-def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | None:
+def two_laws(worst: WorstCase, *, x: str, y: str = "probability", ordered: bool = True) -> TwoLaws | None:
     """Return the probabilities of the outputs for the worst pair, of many only the likely ones; None if unknown.
 
     `ordered` outputs are a range around the mass.
@@ -48,14 +47,13 @@ def two_laws(worst: WorstCase, *, x: str, ordered: bool = True) -> TwoLaws | Non
     if laws is None:
         return None
     shown = shown_outputs(laws, ordered=ordered)
-    few = len(shown) < len(laws.first)
     return TwoLaws(
-        places=[laws.outputs[k] for k in shown],
+        places=laws.outputs[shown] if isinstance(laws.outputs, np.ndarray) else [laws.outputs[k] for k in shown],
         first=laws.first[shown],
         second=laws.second[shown],
         x=x,
-        y="probability",
-        caption=f"The chart shows the {len(shown):,} most probable of {len(laws.first):,} outputs." if few else "",
+        y=y,
+        part=laws.part,
     )
 
 
@@ -74,17 +72,17 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
     They are densities, or probabilities of whole numbers, at evenly spaced values where there are too many.
     """
     is_whole, scale = law.noise is Noise.WHOLE, law.scale
-    reach, kind = NEAR * step, "probability" if is_whole else "density"
-    value = np.linspace(-reach, reach + step, _POINTS)
+    reach, kind = math.ceil(max(NEAR * step, FAR * scale)), "probability" if is_whole else "density"
+    value = np.linspace(-reach, reach + step, POINTS)
     if is_whole:
-        value = np.arange(-reach, reach + step + 1)
+        value = np.arange(-reach, reach + step + 1, max(1, 2 * reach // POINTS))
     largest = math.tanh(0.5 / scale) if is_whole else 1 / (2 * scale)
     first, second = (largest * np.exp(-np.abs(value - at) / scale) for at in (step, 0.0))
     return TwoLaws(
-        places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole else value,
+        places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole and len(value) <= MOST_SHOWN else value,
         first=first,
         second=second,
-        x=f"released value − value of the second table, {what}",
+        x=f"one released {what}, measured from its true value in the second table",
         y=kind,
         part=step / scale,
     )
@@ -92,7 +90,7 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
 
 def gaussian_numbers(shift: float) -> TwoLaws:
     """Return the distributions of all noisy numbers along the line between the tables, in standard deviations."""
-    value = np.linspace(-5, 5 + shift, _POINTS)
+    value = np.linspace(-5, 5 + shift, POINTS)
     first, second = (np.exp(-((value - at) ** 2) / 2) / math.sqrt(2 * math.pi) for at in (shift, 0.0))
     return TwoLaws(
         places=value,

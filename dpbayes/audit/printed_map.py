@@ -1,6 +1,6 @@
 """[Zhang16] Algorithm 3 exactly as stated, for one binary node, and its audit: the guarantee does not hold."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.audit.entry import Audit, Hypothetical, Numbers
-from dpbayes.audit.pictures import TwoLaws
+from dpbayes.audit.pictures import two_laws
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
-    WorstCase,
+    Laws,
     checked_grid,
     counts_text,
     pure_report,
@@ -137,29 +137,11 @@ def audit_printed_map(mechanism: PrintedMap, *, n: int, epsilons: ArrayLike) -> 
     outputs = tuple(numeral(value, 4) for value in mechanism.theta)
     scope = f"All tables of {many(mechanism.n, 'record')}, all their neighbours and all {mechanism.points:,} outputs."
     grid, loss = checked_grid(epsilons), exact_pure_epsilon(table, pairs=pairs)
-    deltas = exact_curve(table, pairs=pairs, epsilons=grid)
-    return pure_report(
-        mechanism,
-        exact=loss.epsilon,
-        curve=DeltaCurve(grid, deltas, deltas),
-        worst=worst_case(table, loss, inputs, outputs),
-        scope=scope,
-    )
-
-
-def _densities(mechanism: PrintedMap, worst: WorstCase, *, n: int) -> TwoLaws | None:
-    """The same laws as densities: the outputs lie closer to each other at the ends."""
-    laws, widths = worst.laws, mechanism.widths
-    if laws is None:
-        return None
-    return TwoLaws(
-        places=mechanism.theta,
-        first=laws.first / widths,
-        second=laws.second / widths,
-        x="released estimate θ",
-        y="density",
-        is_logarithmic=True,
-    )
+    deltas, worst = exact_curve(table, pairs=pairs, epsilons=grid), worst_case(table, loss, inputs, outputs)
+    if worst is not None:  # the outputs lie closer to each other at the ends
+        first, second = np.exp(table[[loss.x, loss.y]]) / mechanism.widths
+        worst = replace(worst, laws=Laws(mechanism.theta, first, second))
+    return pure_report(mechanism, exact=loss.epsilon, curve=DeltaCurve(grid, deltas, deltas), worst=worst, scope=scope)
 
 
 def _mechanism_at(numbers: Numbers) -> PrintedMap:
@@ -170,7 +152,7 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
 AUDIT = Audit(
     kind=PrintedMap,
     report=audit_printed_map,
-    picture=_densities,
+    picture=lambda mechanism, worst, n: two_laws(worst, x="released estimate θ", y="density"),
     tables="Each table is shown by the numbers of records in the first and in the second state.",
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",

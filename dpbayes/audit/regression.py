@@ -161,17 +161,14 @@ def _densities(mechanism: RegressionSampler, worst: WorstCase, *, n: int, featur
     pair = bad_tables(mechanism, n=n, features=features)
     places, logs = densities_along(mechanism, pair, _POINTS)
     first, second = np.exp(logs - logs.max())
-    more = f" The loss of {mechanism.draws:,} samples is {mechanism.draws:,} times as large."
     return TwoLaws(
         places=places,
         first=first,
         second=second,
         x="position on a diameter of the ball, signed length",
         y="density relative to the largest",
-        caption=(
-            f"The diameter goes through the weights with the largest loss. The loss of one sample is "
-            f"{numeral(pair.loss, 4)}.{more if mechanism.draws > 1 else ''}"
-        ),
+        caption="The diameter goes through the weights with the largest loss.",
+        part=pair.loss,
     )
 
 

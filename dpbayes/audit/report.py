@@ -36,11 +36,16 @@ class AuditVerdict(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class Laws:
-    """The distributions of two neighbours over finitely many outputs: their labels, and their probabilities (R,)."""
+    """The distributions of two neighbours over finitely many outputs: their labels, and their probabilities (R,).
 
-    outputs: tuple[str, ...]
+    Outputs that are numbers (R,) have densities, or their ratio to the second. If they are of one of several outputs,
+    `part` is its largest loss.
+    """
+
+    outputs: tuple[str, ...] | FloatArray
     first: FloatArray
     second: FloatArray
+    part: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,12 +1,16 @@
 """The audit of draws from the posterior under a trimmed prior. [Zhang16] Appendix C.2."""
 
+import numpy as np
 from numpy.typing import ArrayLike
+from scipy import special
 
 from dpbayes.audit.entry import Audit
 from dpbayes.audit.loss.trimmed import MOST_ROW, network_loss, row_curve
+from dpbayes.audit.pictures import POINTS, two_laws
 from dpbayes.audit.report import (
     AuditReport,
     DeltaCurve,
+    Laws,
     WorstCase,
     all_tables_text,
     checked_grid,
@@ -15,7 +19,10 @@ from dpbayes.audit.report import (
     range_only_curve,
     rows_texts,
 )
+from dpbayes.base.types import IntArray
 from dpbayes.mechanisms import Calibration, PosteriorSampler
+from dpbayes.posteriors.decisions import Decisions
+from dpbayes.posteriors.trimmed import distinct_log_mass
 
 
 def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -> AuditReport:
@@ -42,14 +49,29 @@ def audit_sampler(mechanism: PosteriorSampler, *, n: int, epsilons: ArrayLike) -
         exact=mechanism.draws * loss.most,
         at_least=mechanism.draws * loss.least,
         curve=curve,
-        worst=WorstCase(first, second, theta),
+        worst=WorstCase(first, second, theta, _ratio(mechanism, np.stack([loss.first, loss.second]))),
         scope=all_tables_text(n) + searched,
     )
+
+
+def _ratio(mechanism: PosteriorSampler, tables: IntArray) -> Laws:
+    """The density of the one sampled probability that loses most between two tables (2, K), relative to the second."""
+    prior, bound = mechanism.prior, mechanism.log_odds_bound
+    a, b = Decisions(prior.network).parameters(prior.updated(tables).alpha)
+    a, b, mass = (x[0] - x[1] for x in (a, b, distinct_log_mass(a, b, bound)))
+    z = np.linspace(-bound, bound, POINTS)[:, None]
+    most = np.max(a * special.log_expit(z[[0, -1]]) + b * special.log_expit(-z[[0, -1]]) - mass, axis=0)
+    row = [int(np.argmax(most))]
+    losses = a[row] * special.log_expit(z) + b[row] * special.log_expit(-z) - mass[row]
+    return Laws(special.expit(z[:, 0]), np.exp(losses[:, 0]), np.ones(POINTS), float(most.max()))
 
 
 AUDIT = Audit(
     kind=PosteriorSampler,
     report=audit_sampler,
+    picture=lambda mechanism, worst, n: two_laws(
+        worst, x="sampled probability", y="times as likely as for the second table"
+    ),
     tables="Each table is shown by its counts in the CPT rows where the two differ.",
     cases={
         "Is a sample of a trimmed posterior private?": {

@@ -15,7 +15,8 @@ from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
-from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict
+from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict, WorstCase
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import MOST_LOSS, factor_text, numeral
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
@@ -34,7 +35,7 @@ from dpbayes.experiments.claims import (
 )
 from dpbayes.figures.audit import LossBar, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
-from dpbayes.figures.style import Figure, positive_range, powers_axis, titled
+from dpbayes.figures.style import Figure, titled
 
 # This mechanism: stated, proved, computed
 
@@ -48,16 +49,16 @@ FACTOR_IN_WORDS = (
 
 LIMIT = Panel(
     "verdict",
-    "How much more likely can one changed record make a release?",
+    "Does the stated ε hold?",
     "The factor as stated, as proved, and as computed for the worst pair of tables.",
-    large=True,
-    help=f"{FACTOR_IN_WORDS} Green is within the stated factor (the dotted line), red is above it. Where the paper "
-    "states none, it is that of the setting.",
+    help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the dotted line), red is above it; a hollow bar "
+    "holds, and is larger than needed. Where the paper states no factor, that of the setting is allowed.",
 )
 WORST = Panel(
     "worst",
-    "How different are the releases of two such tables?",
+    "How well is one record hidden?",
     "The releases of the worst pair of neighbouring tables.",
+    large=True,
     help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
     "They are named under “Formula, assumptions and sources”.",
 )
@@ -110,14 +111,17 @@ def audit_view(
 
 def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
     figures = {"verdict": _limit(audited, report), "curve": _curve(audited, report)}
-    computed = f"Computed: the largest factor of all pairs of tables that differ in one record, {audited.where}."
+    computed = f"Computed: the worst pair of all tables that differ in one record, {audited.where}."
     captions = {"verdict": f"{computed} {_sources(audited)}", "curve": DELTA_TEXT}
-    if audited.entry.picture is not None:
-        figure, captions["worst"] = _worst(audited, report, audited.entry.picture)
-        figures |= {"worst": figure} if figure else {}
+    worst, drawn = report.worst, audited.entry.picture
+    if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
+        y = titled(picture.y, rangemode="tozero")  # at a small ε, the curves are hardly apart
+        figures["worst"] = laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y)
+        captions["worst"] = _about_the_pair(picture, worst, report.at_least)
     shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
-    return Frame(_in_plain_words(audited, report), figures, (audit_verdict(audited, report),), captions, numbers)
+    notes = _finding(audited, report)[0], belief_sentence(Guarantee(report.needed, report.claimed.delta))
+    return Frame(_in_plain_words(audited, report), figures, notes, captions, numbers)
 
 
 def _in_plain_words(audited: Audited, report: AuditReport) -> str:
@@ -142,25 +146,35 @@ def _sources(audited: Audited) -> str:
 
 def _limit(audited: Audited, report: AuditReport) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
-    claim, proved = report.claimed, report.certified
+    claim, proved, allowed = report.claimed, report.certified, _limit_of(audited, report)
+    limit = allowed.epsilon if allowed.is_private else audited.promised.epsilon
+    rows = [LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")]
+    if claim.is_private:
+        rows = [_bar("Stated in the paper", claim, *_finding(audited, report)[1:])]
+    if proved.is_private and report.verdict is AuditVerdict.PROVED_AND_TIGHT:
+        rows = [replace(rows[0], name="Stated and proved")]
+    elif proved.is_private:
+        is_small = proved.epsilon <= limit * (1 + SLACK)
+        rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "more than stated"))))
+    return verdict_figure([*rows, _computed(report, limit)], limit=limit)
+
+
+def _computed(report: AuditReport, limit: float) -> LossBar:
+    """Return the bar of the worst pair, with how many times the allowed factor it is."""
     least, most = report.needed_at_least, report.needed
-    none = LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")
-    rows = [_bar(none.name, claim) if claim.is_private else none]
-    if proved.is_private:
-        rows.append(_bar("Proved", proved))
-    delta = f", δ = {numeral(claim.delta)}" if claim.delta else ""
-    loss = loss_text(report)
-    equals = "= " if loss[0].isdigit() else ""
     is_range = most - least > 1e-6 * max(1.0, most)
-    times = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
-    rows.append(LossBar("Computed", least, most, f"{times} times", f"(ε {equals}{loss}{delta})"))
-    limit = _limit_of(audited, report)
-    return verdict_figure(rows, limit=limit.epsilon if limit.is_private else audited.promised.epsilon)
+    text = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
+    verdict = ("holds", "within the limit") if most <= limit * (1 + SLACK) else ("open", "open")
+    if least > limit * (1 + SLACK):
+        times = math.exp(min(least - limit, MOST_LOSS))
+        verdict = ("fails", f"{numeral(times)} times too much" if times >= 2 else "too much")
+    return LossBar("Computed", least, most, f"{text} times", *verdict)
 
 
-def _bar(name: str, claim: Guarantee) -> LossBar:
-    """Return the bar of a guarantee: its factor, and its numbers in brackets."""
-    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times", f"({claim})")
+def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") -> LossBar:
+    """Return the bar of a guarantee: its factor, and its δ in brackets."""
+    delta = f", δ = {numeral(claim.delta)}" if claim.delta else ""
+    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times{delta}", verdict, finding)
 
 
 def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
@@ -181,25 +195,17 @@ def _curve(audited: Audited, report: AuditReport) -> Figure:
     )
 
 
-def _worst(audited: Audited, report: AuditReport, drawn: Callable[..., TwoLaws | None]) -> tuple[Figure | None, str]:
-    """Return the picture of the worst pair, if it has one, and a sentence about it."""
-    worst = report.worst
-    if worst is None:
-        return None, "There is no worst pair, because no record changes the release."
-    picture = drawn(audited.mechanism, worst, **audited.sizes)
-    if picture is None:
-        return None, "There are too many outputs to draw."
-    y = titled(picture.y, rangemode="tozero")  # at a small ε, the curves are hardly apart
-    if picture.is_logarithmic:
-        least, most = positive_range(picture.first, picture.second)
-        y = powers_axis(picture.y, np.log10(least), np.log10(most) + 0.2)
+def _about_the_pair(picture: TwoLaws, worst: WorstCase, loss: float) -> str:
+    """Return what the picture of the worst pair shows; of one of several numbers, also its part of the `loss`."""
     tables = f": {worst.first} and {worst.second}" if len(worst.first) < 20 else ""
-    caption = f"Two tables that differ in one record{tables}. {picture.caption}".strip()
-    if picture.part:
-        times, total = report.exact / picture.part, factor_text(report.exact)
-        caption += f" For one released value, they differ at most {factor_text(picture.part)}-fold."
-        caption += f" {times:,.0f} values change: in all, {total}-fold." if abs(times - round(times)) < 1e-6 else ""
-    return laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y), caption
+    caption = f"Two tables that differ in one record{tables}. The more they overlap, the better it is hidden."
+    caption = f"{caption} {picture.caption}".strip()
+    if 0 < picture.part < loss * (1 - 1e-9):
+        times = loss / picture.part
+        count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else ""
+        caption += f" One of the {count}released numbers that it changes: at most {factor_text(picture.part)} times as "
+        caption += f"likely at any value, however rare; all {count}together, {factor_text(loss)} times."
+    return caption
 
 
 def loss_text(report: AuditReport) -> str:
@@ -218,34 +224,31 @@ def loss_text(report: AuditReport) -> str:
     return f"between {low} and {numeral(most, 4)}" if math.isfinite(most) else f"at least {low}"
 
 
-def audit_verdict(audited: Audited, report: AuditReport) -> str:
-    """Return the finding of an audit: the stated guarantee, and whether it holds.
-
-    Args:
-        audited: The mechanism and its tables.
-        report: The audit.
-
-    Returns:
-        One sentence.
-    """
+def _finding(audited: Audited, report: AuditReport) -> tuple[str, str, str]:
+    """Return whether the stated guarantee holds: as a sentence, as one of the VERDICTS of bars, and in a few words."""
     name, claim, proved = f"{audited.name[0].upper()}{audited.name[1:]}", report.claimed, report.certified
-    if _limit_of(audited, report) is not claim:
-        return f"{name}, repaired: the proved {proved} holds; the paper’s formula gives {claim}."
+    is_repaired = _limit_of(audited, report) is not claim
     match report.verdict:
         case AuditVerdict.NO_PROMISE:
-            epsilon = numeral(audited.promised.epsilon, 6)
-            return f"{name}: no guarantee is stated. At ε = {epsilon} the privacy loss is {loss_text(report)}."
+            loss = f"At ε = {numeral(audited.promised.epsilon, 6)} the privacy loss is {loss_text(report)}."
+            return f"{name}: no guarantee is stated. {loss}", "open", ""
+        case AuditVerdict.CLAIM_REFUTED if is_repaired:
+            repaired = f"{name}, repaired: the proved {proved} holds; the paper’s formula gives {claim}, too little."
+            return repaired, "fails", "does not hold"
         case AuditVerdict.CLAIM_REFUTED:
-            return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}."
+            return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}.", "fails", "does not hold"
         case AuditVerdict.PROVED_AND_TIGHT:
-            return f"{name}: the stated {claim} holds and cannot be made smaller."
+            said = f"{name}: the stated {claim} holds and cannot be made smaller."
+            return said, "holds", "holds, and cannot be smaller"
         case AuditVerdict.HOLDS if proved.epsilon < claim.epsilon:
-            return f"{name}: the stated {claim} holds with a margin: {proved} is proved."
+            said = f"{name}: the paper’s formula gives {claim}, which holds; {proved} is enough."
+            return said, "loose", "holds, looser than needed"
         case AuditVerdict.HOLDS if proved.epsilon > claim.epsilon:
-            return f"{name}: the stated {claim} holds for these tables; in general, {proved} is proved."
+            said = f"{name}: the stated {claim} holds for these tables; in general, {proved} is proved."
+            return said, "open", "holds for these tables"
         case AuditVerdict.HOLDS:
-            return f"{name}: the stated {claim} holds."
-    return f"{name}: the stated {claim} is neither proved nor refuted."
+            return f"{name}: the stated {claim} holds.", "holds", "holds"
+    return f"{name}: the stated {claim} is neither proved nor refuted.", "open", "not proved"
 
 
 LOSSES = Panel(
@@ -275,7 +278,11 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
     if audit.is_refuted:
         said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
-    rows = [_bar("Proved", claimed), LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times")]
+    verdict = "fails" if audit.is_refuted else "holds"
+    rows = [
+        _bar("Proved", claimed, verdict, "does not hold" if audit.is_refuted else "holds"),
+        LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times", verdict),
+    ]
     notes = (
         f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
         f"of two made-up tables. {shows}",
@@ -334,6 +341,10 @@ def example_view(shown: ClaimShown) -> View:
     return View(Board("claim", claim.title, (panel,), {}), lambda _: (frame,))
 
 
+SEEN = ("violated", "exact", "value", "low", "high", "exact_name", "name")
+"""The measured series that are drawn, and their names."""
+
+
 def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
     inputs.exhibit.limit(*inputs.point(stop))
     here = inputs.evaluated(stop)
@@ -343,16 +354,10 @@ def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     bound, measured = curve.bound, curve.measured
     curves = BoundCurves(
-        x=np.array(curve.x, dtype=np.float64),
-        printed=bound.printed,
-        certified=bound.certified,
-        violated=measured.violated,
-        exact=measured.exact,
-        value=measured.value,
-        low=measured.low,
-        high=measured.high,
-        exact_name=measured.exact_name,
-        name=measured.name,
+        np.array(curve.x, dtype=np.float64),
+        bound.printed,
+        bound.certified,
+        **{name: getattr(measured, name) for name in SEEN},
     )
     (name, value), proved = compared_with(here), float(here.bound.certified[0])
     series = {"stated": float(here.bound.printed[0]), name.removeprefix("the ").partition(" of ")[0]: value}

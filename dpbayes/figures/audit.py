@@ -41,40 +41,48 @@ SMALL_GAP = 0.02
 
 # The verdict
 
-LEAST_LOSS = math.log(20)
-"""The axis of factors ends above this loss, so that a bar grows with ε where ε is usual."""
+VERDICTS = {"holds": (GREEN, GREEN), "loose": (BOUND, BOUND), "open": (BOUND, BOUND), "fails": (BOUND, INVALID)}
+"""The verdicts on a loss, with the colours of its bar and of the dot before its finding."""
 
 
 @dataclass(frozen=True)
 class LossBar:
-    """A privacy loss of the verdict: its name, its least and largest value, both in words, and a note in brackets."""
+    """A privacy loss of the verdict: its name, its least and largest value, both in words, and a finding.
+
+    `verdict` is one of VERDICTS, and `finding` the same in words.
+    """
 
     name: str
     low: float
     high: float
     text: str
-    note: str = ""
+    verdict: str = "open"
+    finding: str = ""
 
 
 def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") -> Figure:
-    """Draw each loss as a bar: the stated one in grey, the proved and the computed one green up to the `limit`.
+    """Draw each loss as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
 
-    Above the limit, a proved loss is grey and the computed loss, the last row, is red. Between the least and the
-    largest possible value, a bar is pale. Without a title, the axis has the factors of losses.
+    The computed loss, the last row, is green up to the `limit` and red above it. Between the least and the largest
+    possible value, a bar is pale. Without a title, the axis has the factors of losses.
     """
     largest = max((row.high for row in rows if math.isfinite(row.high)), default=0.0) or 1.0
-    end, bound = 1.1 * (largest if title else max(largest, LEAST_LOSS)), limit * (1 + 1e-9)
+    end, bound = max(1.1 * largest, 0.0 if title else 1.5 * limit), limit * (1 + 1e-9)
     traces, names, lines = list[Trace](), list[Axis](), list[Axis]()
     for place, row in enumerate(rows):
-        low, high = min(row.low, end), min(row.high, end)
-        above = BOUND if row.low <= bound or place < len(rows) - 1 else INVALID
-        inside = BOUND if place == 0 or (above == BOUND and row.low > bound) else GREEN
-        within = min(low, bound)
-        pale = faded(inside if row.high <= bound else above, 0.35)
-        for start, stop, colour in ((0.0, within, inside), (within, low, above), (low, high, pale)):
+        low, high, within = min(row.low, end), min(row.high, end), min(row.low, bound)
+        is_last = place == len(rows) - 1
+        inside, mark = (GREEN if is_last else VERDICTS[row.verdict][0]), VERDICTS[row.verdict][1]
+        above = INVALID if is_last and row.low > bound else BOUND
+        for start, stop, colour in (
+            (0.0, within, faded(inside, 0.15) if row.verdict == "loose" else inside),
+            (within, low, faded(above, 0.15) if row.verdict == "loose" else above),
+            (low, high, faded(inside if row.high <= bound else above, 0.35)),
+        ):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b> {row.note}".rstrip()))
+        words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
+        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b>{words}"))
         ends = {"x0": limit, "x1": limit, "y0": place - 0.25, "y1": place + 0.25}
         lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
     if not title:
@@ -114,9 +122,9 @@ def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Tr
         "base": [start],
         "x": [stop - start],
         "width": [0.32],
-        "marker": {"color": colour},
+        "marker": {"color": colour, "line": {"color": BOUND, "width": 2 if row.verdict == "loose" else 0}},
         "name": row.name,
-        "hovertemplate": f"{row.name}: {row.text} {row.note}<extra></extra>",
+        "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
         "showlegend": False,
     }
 
@@ -157,9 +165,11 @@ def privacy_curve_figure(
             dotted = {"color": BOUND, "width": 2.5, "dash": "dot"}
             traces.append(both | {"y": bottom, "name": "lower bound", "line": dotted, "showlegend": False})
     if broken.any():
-        above = np.where(broken, top, np.nan)
+        last = np.flatnonzero(broken)[-1]
+        above, x = np.where(broken, top, np.nan)[: last + 1], epsilons[: last + 1]
+        above, x = np.append(above, LEAST_DELTA), np.append(x, x[-1])  # a loss below δ = 0 is seen to end there
         what = "above the claim" if claimed else "above the ε setting"
-        traces.append(LINES | {"x": epsilons, "y": above, "name": what, "line": {"color": INVALID, "width": 5}})
+        traces.append(LINES | {"x": x, "y": above, "name": what, "line": {"color": INVALID, "width": 5}})
     if claimed is not None:
         beyond = ", off the chart" if len(epsilons) and claimed[0] > epsilons[-1] else ""
         traces.append(_mark(*claimed, floor, INVALID if broken.any() else BOUND) | {"name": f"{name}{beyond}"})
@@ -209,7 +219,10 @@ def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: Floa
     places = outputs[shown]
     is_few = isinstance(places, list) and len(places) <= BARS and is_linear
     traces = list[Trace]()
-    for law, colour, dash, name in ((first, FIRST, "solid", "first table"), (second, SECOND, "dash", "second table")):
+    for law, colour, dash, name in (
+        (first, FIRST, "solid", "first table"),
+        (second, SECOND, "dash", "second table, one record changed"),
+    ):
         line = LINES | {"line": {"color": colour, "width": 2.5, "dash": dash}}
         line |= {"fill": "tozeroy", "fillcolor": faded(colour, 0.2)} if is_linear else {}
         look = {"type": "bar", "marker": {"color": colour}} if is_few else line

@@ -59,6 +59,7 @@ class RegressionSampler:
     """
 
     label: ClassVar[str] = "Regression sampling"
+    summary: ClassVar[str] = "Releases samples of bounded regression weights."
     named: ClassVar[str] = "regression sampling"
     colour: ClassVar[str] = RUST
     prior_precision: Annotated[float, PRIOR_PRECISION]

@@ -44,8 +44,8 @@ def test_where_the_claim_is_broken_the_curve_and_the_claim_are_red():
     figure = curve(broken=np.array([False, True, True, False]))
     red = named(figure, "above the claim")
     assert red.line.color == INVALID
-    assert np.isnan(red.y[[0, 3]]).all()
-    assert list(red.y[1:3]) == [0.1, 1e-4]
+    assert np.isnan(red.y[0])
+    assert list(red.y[1:]) == [0.1, 1e-4, LEAST_DELTA]
     assert next(trace for trace in figure.data if trace.name == "stated").line.color == INVALID
     unpromised = curve(broken=np.ones(4, dtype=bool), claimed=None)
     assert named(unpromised, "above the ε setting").line.color == INVALID
@@ -88,19 +88,21 @@ def test_the_laws_are_drawn_where_they_differ():
 @pytest.mark.parametrize(
     ("limit", "proved", "low", "high", "colours"),
     [
-        (1.0, 1.0, 1.0, 1.0, [BOUND, GREEN, GREEN]),
-        (2.0, 9.0, 7.0, 7.0, [BOUND, BOUND, BOUND, GREEN, INVALID]),
-        (2.0, 1.0, 0.5, 1.0, [BOUND, GREEN, GREEN, faded(GREEN, 0.35)]),
-        (1.0, 0.0, 0.5, math.inf, [BOUND, GREEN, faded(BOUND, 0.35)]),
+        (1.0, ("holds", 1.0), 1.0, 1.0, [GREEN, GREEN]),
+        (2.0, ("open", 9.0), 7.0, 7.0, [BOUND, BOUND, GREEN, INVALID]),
+        (2.0, ("holds", 1.0), 0.5, 1.0, [GREEN, GREEN, faded(GREEN, 0.35)]),
+        (1.0, ("loose", 2.0), 0.5, math.inf, [faded(BOUND, 0.15)] * 2 + [GREEN, faded(BOUND, 0.35)]),
     ],
 )
-def test_a_loss_is_green_within_the_stated_one_and_red_above_it(limit, proved, low, high, colours):
-    values = ((limit, limit), (proved, proved), (low, high))
-    figure = verdict_figure([LossBar("loss", *value, "text") for value in values], limit=limit).to_plotly()
+def test_a_loss_is_green_within_the_allowed_one_and_red_above_it(limit, proved, low, high, colours):
+    verdict, loss = proved
+    rows = [LossBar("proved", loss, loss, "text", verdict, "so"), LossBar("loss", low, high, "text")]
+    figure = verdict_figure(rows, limit=limit).to_plotly()
     assert [bar.marker.color for bar in figure.data] == colours
-    ends = [bar.base[0] + bar.x[0] for bar in figure.data]
-    assert max(ends) == (max(high, proved, limit) if math.isfinite(high) else pytest.approx(1.1 * math.log(20)))
-    assert len(figure.layout.shapes) == 3
+    finite = max(value for value in (loss, high) if math.isfinite(value))
+    end = max(1.1 * finite, 1.5 * limit)
+    assert figure.layout.xaxis.range == pytest.approx((0, end))
+    assert max(bar.base[0] + bar.x[0] for bar in figure.data) == pytest.approx(min(max(loss, high), end))
 
 
 @pytest.mark.parametrize("end", [1e-5, 0.01, 0.9, 1.5, 1.7, 5.0, 40.0, 1000.0])

@@ -160,7 +160,8 @@ class Board {
     const above = isFull(this.root) ? 0 : Math.max(0, this.above());
     this.root.querySelector("[data-whole]").textContent = isFull(this.root) ? "Close" : "Full screen";
     const start = above > innerHeight / 2 ? 0 : above; // somebody scrolls to a board further down
-    const room = Math.min(innerHeight - start - top - (isLow ? EDGE_BELOW : GAP), 2 * TALLEST);
+    const below = isLow ? EDGE_BELOW : GAP + this.root.querySelector(":scope > .tools").offsetHeight;
+    const room = Math.min(innerHeight - start - top - below, 2 * TALLEST);
     for (const panel of this.panels.values()) panel.fit(room, { isLow, isPhone });
   }
 

@@ -86,6 +86,7 @@ class HellingerGlobal(Hellinger):
     """
 
     label: ClassVar[str] = "Hellinger, global sensitivity"
+    summary: ClassVar[str] = "Draws likely counts, with one scale for all tables."
     named: ClassVar[str] = "the Hellinger mechanism with global sensitivity"
 
     @property
@@ -115,6 +116,7 @@ class HellingerLocal(Hellinger):
     """
 
     label: ClassVar[str] = "Hellinger, local sensitivity (not private)"
+    summary: ClassVar[str] = "Draws likely counts; the scale depends on the table."
     named: ClassVar[str] = "the Hellinger mechanism with local sensitivity"
 
     @property
@@ -144,6 +146,7 @@ class HellingerSmooth(Hellinger):
     """
 
     label: ClassVar[str] = "Hellinger, smooth sensitivity"
+    summary: ClassVar[str] = "Draws likely counts; the scale hides the table, δ > 0."
     named: ClassVar[str] = "the Hellinger mechanism with smooth sensitivity"
     delta: Annotated[float, DELTA]
 

@@ -44,6 +44,7 @@ class LaplaceCells(_LaplaceDie):
     """
 
     label: ClassVar[str] = "Laplace on every count"
+    summary: ClassVar[str] = "Adds noise to every count of a die."
     named: ClassVar[str] = "Laplace on every count"
     changed: ClassVar[int] = 2
 
@@ -64,6 +65,7 @@ class LaplaceOne(_LaplaceDie):
     """
 
     label: ClassVar[str] = "Laplace on one count"
+    summary: ClassVar[str] = "Adds noise to one of two counts."
     named: ClassVar[str] = "Laplace on one count"
     changed: ClassVar[int] = 1
 

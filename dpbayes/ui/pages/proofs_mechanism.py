@@ -4,6 +4,7 @@ An audit depends on public values only, so both seats see it.
 """
 
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,10 +26,10 @@ from dpbayes.mechanisms.parameters import TableNoise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.ui.session.chosen import Chosen
+from dpbayes.ui.session.chosen import Chosen, kind_called
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
-from dpbayes.ui.session.options import AuditSubject, Example
+from dpbayes.ui.session.options import SUBJECT, AuditSubject, Example
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share, show
@@ -81,7 +82,7 @@ def mechanism_part(chosen: Chosen) -> None:
     for name, value in EXAMPLES.get(example, {}).items():
         settings = settings.with_parameter(name, value)
     chosen = Chosen(settings) if example in EXAMPLES else chosen
-    kind = audited_kind(chosen.settings)
+    kind = _entry(chosen.settings).kind
     with st.container(key="beside.mechanism"):
         left, main = st.columns([2, 9], gap="medium")
     has_slider = False
@@ -91,7 +92,7 @@ def mechanism_part(chosen: Chosen) -> None:
         else:
             has_slider = _audit(chosen, kind, example if example in EXAMPLES else "")
     with left, sentence_instead():
-        _choices(example)
+        _choices(example, chosen.settings)
         if example not in EXAMPLES:
             _controls(chosen, kind, has_slider=has_slider)
     with st.container(key="below"), sentence_instead():
@@ -101,14 +102,16 @@ def mechanism_part(chosen: Chosen) -> None:
                 _details(chosen, audited)
 
 
-def _choices(example: str) -> None:
+def _choices(example: str, settings: Settings) -> None:
     """Show the mechanism, or the way back to it, and the questions that examples answer."""
     if example in EXAMPLES:
         back, icon = Example["NONE"], ":material/arrow_back:"
         st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
         st.button("Corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
     else:
-        controls.parameter_control("audit.subject")
+        own = f"{kind_called(settings.mechanism).label} (mine)"
+        controls.parameter_control("audit.subject", described=replace(SUBJECT, labels=(own, *SUBJECT.labels[1:])))
+        st.caption(getattr(_entry(settings).kind, "summary", ""))
     with st.container(key="audit-examples", gap="xsmall"):
         st.caption("Examples")
         for option in [option for option in Example if option.value in EXAMPLES]:
@@ -126,11 +129,6 @@ def _repaired(example: str) -> None:
 
 
 # What is audited
-
-
-def audited_kind(settings: Settings) -> type[Any]:
-    """Return the class of the audited mechanism."""
-    return _entry(settings).kind
 
 
 def is_of_network(settings: Settings) -> bool:
@@ -154,7 +152,7 @@ def _entry(settings: Settings) -> Audit:
 def audited_at(chosen: Chosen, epsilon: float) -> Audited:
     """Return the mechanism of the settings at an epsilon, and its tables. Errors: InputError."""
     if is_of_network(chosen.settings):
-        return _for_network(chosen, audited_kind(chosen.settings), epsilon)
+        return _for_network(chosen, _entry(chosen.settings).kind, epsilon)
     tables = hypothetical_of(chosen.settings)
     numbers = {name: chosen.parameter(setting_of(name)) for name in tables.parameters}
     numbers |= {"epsilon": epsilon} if "epsilon" in numbers else {}
@@ -256,7 +254,7 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
     elif not reads_records(kind):
         if not hasattr(kind, "noise_model"):  # noise is the same under every prior
             prior_control(kind)
-        st.caption("The audit uses the open network and the number of records, never the records themselves.")
+        st.caption("The audit uses the network and the number of records, never the records themselves.")
 
 
 # Two tables of an adaptive release
@@ -329,7 +327,7 @@ def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
     """Show what the audit covers, and its reservations."""
     if is_of_network(chosen.settings) and not chosen.leaking_columns:
         assumption("The possible values of all columns are public, not taken from the data.")
-    reservations = [*audited.entry.doubts]
+    reservations = list[str]()
     if report.is_exact:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.")
     else:

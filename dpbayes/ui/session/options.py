@@ -76,7 +76,7 @@ AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members 
 )
 """What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
 
-LABELS = {"RELEASE": "my mechanism", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+LABELS = {"RELEASE": "mine", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
 """What the page calls a mechanism that links have another text for."""
 
 

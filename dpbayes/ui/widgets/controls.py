@@ -125,13 +125,14 @@ def parameter_control(
     default: object = None,
     reach: Sequence[Any] | None = None,
     label: Literal["visible", "collapsed"] = "visible",
+    described: Choice | None = None,
 ) -> None:
     """Show the control of one parameter, or of a page's option `page.name`, as its annotation describes it.
 
     `reach` are the stops of its slider, or its options, if other choices restrict these. A collapsed `label` of a
-    choice is only read by screen readers.
+    choice is only read by screen readers. A choice can be `described` otherwise.
     """
-    parameter = PARAMETERS[name]
+    parameter = described or PARAMETERS[name]
     if isinstance(parameter, Choice):
         _choice_parameter(name, parameter, default, label, list(reach or parameter.options))
     else:

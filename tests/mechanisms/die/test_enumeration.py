@@ -63,7 +63,7 @@ def test_the_promise_holds_by_definition_and_would_not_with_less_noise(die: Die,
 
 @pytest.mark.parametrize(("die", "epsilon", "delta"), SETTINGS)
 def test_the_audit_finds_all_of_the_promise_and_nothing_above(die: Die, epsilon: float, delta: float) -> None:
-    report = audit_die(enumerated_on(die, epsilon, delta), epsilons=[epsilon])
+    report = audit_die(enumerated_on(die, epsilon, delta), n=die.n, epsilons=[epsilon])
     assert report.needed <= epsilon
     assert report.needed == pytest.approx(epsilon, rel=1e-4)
     assert report.curve.deltas[0] <= delta
@@ -88,7 +88,8 @@ def test_more_than_the_claim_of_one_and_the_proved_two_thirds(die: Die, inner: f
 def test_the_promise_fails_and_holds_again_below_what_is_found() -> None:
     die = Die((1.0, 1.0), 200)
     lost = [
-        audit_die(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), epsilons=[]).needed for inner in (1.805, 1.811)
+        audit_die(HellingerSmooth(die=die, epsilon=inner, delta=1e-5), n=200, epsilons=[]).needed
+        for inner in (1.805, 1.811)
     ]
     assert lost[0] < 1 < lost[1]
     assert enumerated_on(die, 1.0, 1e-5).inner_epsilon > 1.83
@@ -106,7 +107,7 @@ EDGES = [
 def test_the_edges_keep_their_promise(die: Die, epsilon: float, delta: float) -> None:
     mechanism = enumerated_on(die, epsilon, delta)
     assert 0 < mechanism.inner_epsilon < math.inf
-    assert audit_die(mechanism, epsilons=[]).needed <= epsilon
+    assert audit_die(mechanism, n=die.n, epsilons=[]).needed <= epsilon
     table, pairs = mechanism.log_pmf_table(), neighbour_pairs(die.n, sides=die.sides)
     assert exact_curve(table, pairs=pairs, epsilons=[epsilon])[0] <= delta
 
