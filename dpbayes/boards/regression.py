@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -103,11 +104,8 @@ def regression(inputs: RegressionInputs | RegressionPrice) -> View:
     panels = (replace(EPSILONS, large=True),) if isinstance(inputs, RegressionPrice) else (ERRORS, EPSILONS)
     board = Board("regression", "Regression", panels, {}, "1", SLIDER, private=is_private)
 
-    def frames_at(stop: str) -> tuple[Frame, ...]:
-        of = _price_frame if isinstance(inputs, RegressionPrice) else _frame
-        return (of(inputs, float(stop)),)  # type: ignore[arg-type]
-
-    return View(board, frames_at)
+    frame_at: Any = _price_frame if isinstance(inputs, RegressionPrice) else _frame
+    return View(board, lambda stop: (frame_at(inputs, float(stop)),))
 
 
 def _price_frame(inputs: RegressionPrice, epsilon: float) -> Frame:
@@ -127,10 +125,8 @@ def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
     least = Curve(BEST, study.certified, np.full(len(study.certified), best), np.zeros(len(study.certified)))
     drawn = [curve for curve in result.curves if not (_is_alike(result) and curve.look == LOOKS["cut"])]
     curves = [_in_dollars(replace(curve, x=study.certified), records.half_width) for curve in (least, *drawn)]
-    numbers = {
-        name: float(of.mean[k])
-        for name, of in (("private", result.several), ("exact", result.exact), ("mean", result.baseline))
-    }
+    errors_of = {"private": result.several, "exact": result.exact, "mean": result.baseline}
+    numbers = {name: float(errors.mean[k]) for name, errors in errors_of.items()}
     roots = {name: records.root(error) for name, error in numbers.items()}
     text, colour = f"{round(roots['private']):,}", RegressionSampler.colour
     errors = regression_errors_figure(curves, epsilon=place)
