@@ -135,7 +135,7 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
     place = GRID[nearest_place(GRID, epsilon)]
     pure, weaker = _by_promise(here)
-    summaries = {kind.label: getattr(kind, "summary", "") for kind in PRIVATE}
+    summaries = {kind.label: getattr(kind, "summary", "").replace(", with δ > 0", "") for kind in PRIVATE}
     said = [summaries.get(look.name.split(" (")[0], "") for look in here]
     figures = {"here": errors_figure(here, said, inputs.blind)}
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"

@@ -54,15 +54,10 @@ class HellingerInputs:
     seed: int = 1
 
     @cached_property
-    def swept(self) -> FloatArray:
-        """The noise of the releases along all curves."""
-        rng = np.random.default_rng([self.seed, SWEPT])
-        return rng.laplace(size=(SWEPT, int(SIDES.high)))
-
-    @cached_property
     def along_epsilon(self) -> Quantiles:
-        """The errors at every stop of the slider: (1, stops, levels)."""
-        return swept_errors([self.scenario], STOPS, self.swept)
+        """The errors at every stop of the slider, with the same noise along all curves: (1, stops, levels)."""
+        noise = np.random.default_rng([self.seed, SWEPT]).laplace(size=(SWEPT, int(SIDES.high)))
+        return swept_errors([self.scenario], STOPS, noise)
 
     @property
     def curves(self) -> dict[Look, FloatArray]:
