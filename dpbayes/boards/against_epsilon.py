@@ -50,7 +50,7 @@ TRAINING = 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-PROVED, STATED = Look("proved", BOUND), Look("paper", BOUND, "dash", width=1.5)
+PROVED, STATED = Look("proved", BOUND), Look("in the paper", BOUND, "dash", width=1.5)
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
@@ -113,24 +113,20 @@ class Pictures:
     def _divergence(self, epsilon: float) -> tuple[Figure, str, float] | None:
         if self.curves is None:
             return None
-        chosen, others = self.aware or self.curves, list(self.bounds)
+        chosen = self.aware or self.curves
         mean, low, high = chosen.divergence_spread
-        name = "noise-aware" if self.aware else "naive" if self.curves.of_posteriors else "releases"
-        if self.aware is not None:
-            naive = Look("naive", self.mechanism.colour, "dot", width=1.5)
-            others.append(_curve(naive, self.curves.epsilons, self.curves.divergence_spread[0]))
+        name = "noise-aware reader" if self.aware else "naive reader" if self.curves.of_posteriors else "releases"
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
         value = _log_at(chosen.epsilons, mean, epsilon)
-        most = _log_at(self.bounds[0].x, self.bounds[0].y, epsilon) if self.bounds else None
-        as_real = _log_at(self.curves.epsilons, self.curves.divergence_spread[0], epsilon)
         network, n = self.inputs.counts.network, self.inputs.counts.n
         # other records of the same source cause half a nat for each free probability
-        others_cause = (network.cell_count - network.row_count) / 2 / (1 if self.curves.of_posteriors else n)
-        figure = divergence_figure(spread, others, epsilon=epsilon, value=value, near=others_cause)
-        proved = "no proved bound" if most is None else f"proved below {numeral(most, 2)} in 95%"
-        text = f"{numeral(value, 2)} nats for all {network.cell_count:,} probabilities together; {n:,} other records "
-        text += f"would cause about {numeral(others_cause, 2)}; a naive reader {numeral(as_real, 2)}, {proved}."
-        return figure, text, value
+        others_cause = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
+        bounds = [_log_at(bound.x, bound.y, epsilon) for bound in self.bounds[:1]]
+        whose = " for a naive reader" if self.aware else ""
+        proved = {most: f"proved{whose}: at most {numeral(most, 2)}" for most in bounds}
+        figure = divergence_figure(spread, self.bounds, proved, epsilon=epsilon, value=value, near=others_cause)
+        text = f"{numeral(value / others_cause, 2)} times as far as another {n:,} records would be."
+        return figure, text if proved else f"{text} No bound is proved.", value
 
     # The signs
 
@@ -167,9 +163,7 @@ class Pictures:
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
-        is_modelled = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model")
-        meaning = "does no harm: the reader knows the noise" if is_modelled else "distorts: such counts become 0"
-        return figure, _signs_text(here, meaning), value
+        return figure, _signs_text(here), value
 
     # Predictions
 
@@ -205,33 +199,31 @@ class Pictures:
         value = at_epsilon(shown, epsilon)
         curves = [*baselines, *([shown] if private else [])]
         figure = accuracy_figure(curves, study.plan.grid, epsilon=epsilon, marked=[shown])
-        axes = {
-            "xaxis": small_epsilon_axis(study.plan.grid),
-            "yaxis": figure.layout["yaxis"] | {"nticks": 4, "title": {"text": "correct"}},
-        }
+        y = figure.layout["yaxis"] | {"nticks": 4, "title": {"text": "correct"}}
+        axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": y}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        clear = "" if abs(lost.value) > BAND * lost.error else " (no clear difference)"
+        tied = "" if abs(lost.value) > BAND * lost.error else " (tied)"
         is_kept = 10 * (without - value) < without - majority
-        said = "Of no use" if value <= majority else "Yes" if is_kept else "Partly"
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
-        text = f"{said}: {name} is predicted right for {share_text(value)} of new records; without noise "
-        text += f"{share_text(without)}{clear}, by its most frequent value "
-        text += f"{share_text(majority)}."
+        text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right; "
+        text += f"without noise, {share_text(without)}{tied}."
+        if value <= majority:
+            text = f"No: always the most frequent value of {name} is right in {share_text(majority)} of records."
         return replace(figure, layout=figure.layout | axes), text, value
 
     def _rng(self, word: str) -> np.random.Generator:
         return stream(self.inputs.seed, "explore", word)
 
 
-def _signs_text(shares: Mapping[str, float], meaning: str) -> str:
-    """State how often a release has a negative count, simulated and proved, and what this means."""
+def _signs_text(shares: Mapping[str, float]) -> str:
+    """State how often a release has a negative count, simulated and proved."""
     simulated = {name: share for name, share in shares.items() if name != PROVED_SHARE.name}
     if not any(simulated.values()):
         return "No: no release has a negative count."
-    texts = " and ".join(f"{share_text(share)} of {name}" for name, share in simulated.items())
+    texts = " and ".join(f"{'all' if one == 1 else f'{share_text(one)} of'} {name}" for name, one in simulated.items())
     proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
-    return f"Yes, which {meaning}. A count near 0 is negative in {texts} releases{proved}."
+    return f"Yes, in {texts} releases{proved}."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

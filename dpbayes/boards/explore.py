@@ -38,7 +38,7 @@ from dpbayes.model.network import statement
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 
-DRAWN = 4
+DRAWN = 8
 """Simulated releases whose curves can be seen."""
 
 FEWEST, MOST = 2, 4
@@ -88,16 +88,16 @@ DIVERGENCE = Panel(
     "divergence",
     "How far from the table?",
     "KL divergence of the released posterior against epsilon.",
-    help="The KL divergence of the released distribution of all probabilities from that of the table. 0 means equal. "
-    "The grey lines are for a naive reader, who takes noisy counts as true ones: 95% of releases are proved below the "
-    "solid one, and Zhang and others (AAAI 2016) state the dashed one.",
+    help="Far is the KL divergence, in nats, of all released probabilities from those of the table: 0 means equal. A "
+    "noise-aware reader accounts for the noise; a naive one takes noisy counts as true. For this one, 95% of releases "
+    "are proved below the solid grey line, and Zhang and others (AAAI 2016) state the dashed one.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise makes a true count of 0 negative in half of the releases. A naive reader sets it to 0. Fourier adds t "
-    "to all counts; its dashed bound is proved for every table.",
+    help="Noise makes a true count of 0 negative in half of the releases, which misleads only a naive reader, who sets "
+    "it to 0. Fourier adds t to all counts; its dashed bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
@@ -107,7 +107,7 @@ ACCURACY = Panel(
     "the other records. Majority class: the most frequent value is predicted for every record.",
 )
 
-SIMULATED = "The curator makes a real release on the Release page, and this page then shows its answer."
+UNKNOWN = "The range is what this reader still does not know; the curator’s range is where 95 of 100 releases fall."
 
 ATTACK = (
     "Someone who knows all other records believes with 10% that a statement about one person is true: the bottom row. "
@@ -115,10 +115,15 @@ ATTACK = (
 )
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
+COMPOSED = "ε multiplies over linked records (a household) and adds up over releases."
+
 LIKELY, WEAK = 0.5, " This ε protects weakly."
 """A belief above which the protection is called weak."""
 
 FROM_PRIOR = "Only the prior answers: the assumption from before any record was seen."
+
+FLAT, LEANS = 3.0, 0.75
+"""The highest density of a reader who is hardly sure, and the share of releases on one side that lean to it."""
 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
@@ -131,20 +136,21 @@ SLIDER = slider_of(
 )
 
 
-def explore_table(inputs: CuratorInputs, *, is_attacked: bool = False) -> View:
+def explore_table(inputs: CuratorInputs, *, beside: tuple[Panel, ...] | None = None) -> View:
     """Return the curator's board: the answer in the table and in releases, and three pictures against epsilon.
 
     Args:
         inputs: The table's counts and the mechanism.
-        is_attacked: Whether a belief about one person stands alone beside the large picture.
+        beside: What stands beside the large picture in place of these three: PERSON or nothing.
 
     Returns:
         A view whose stops are the epsilons of the slider. It contains exact values, which are not private.
     """
-    others = (PERSON,) if is_attacked else (DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ()))
-    board = Board("explore", _title(inputs), (POSTERIOR, *others), {}, "1", SLIDER, private=True)
-    beside = partial(_person, inputs) if is_attacked else Pictures(inputs).at
-    return View(board, lambda stop: _frames(inputs, float(stop), beside))
+    against_epsilon = DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ())
+    panels = POSTERIOR, *(against_epsilon if beside is None else beside)
+    board = Board("explore", _title(inputs), panels, {}, "1", SLIDER, private=True)
+    at = Pictures(inputs).at if beside is None else partial(_person, inputs, beside)
+    return View(board, lambda stop: _frames(inputs, float(stop), at))
 
 
 def explore_release(inputs: RecipientInputs) -> View:
@@ -192,7 +198,7 @@ def _promise(guarantee: Guarantee) -> tuple[str, ...]:
     if not guarantee.is_private or guarantee.delta:
         return (belief,)
     factor = factor_text(guarantee.epsilon)
-    return belief, f"If one person’s record said something else, any result would be at most {factor} times as likely."
+    return belief, f"With one record changed, any result is at most {factor} times as likely. {COMPOSED}"
 
 
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
@@ -208,10 +214,9 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     if read.interval is not None:
         low, high = read.interval
         numbers |= {"low": low, "high": high}
-        headline += f", with a 95% credible interval of {range_text(low, high, decimals)}"
+        headline += f"; this reader is 95% sure of {range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    caption = {} if inputs.real else {"posterior": SIMULATED}
-    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
+    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), {"posterior": UNKNOWN}, numbers)
 
 
 def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Shown]) -> tuple[Frame, ...]:
@@ -234,23 +239,25 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
 
     def frame(this: int) -> Frame:
         shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])
-        figure, answer = answer_figure(shown, name=name, colour=mechanism.colour), float(read.means[this])
+        figure = answer_figure(shown, name=name, colour=mechanism.colour)
+        is_flat = shown.density is not None and shown.density.max() < FLAT
+        answer = probability_text(float(read.means[this]), decimals) + (", but is hardly sure" if is_flat else "")
         counts = _counts_text(inputs, others.part(slice(this - 1, this)) if this else first)
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
             _promise(promise),
-            {"posterior": f"{counts} {probability_text(answer, decimals)}. {caption}", **captions},
-            numbers | {"released": answer},
+            {"posterior": f"{counts} {answer}. {caption}", **captions},
+            numbers | {"released": float(read.means[this])},
         )
 
     return tuple(map(frame, range(drawn)))
 
 
-def _person(inputs: CuratorInputs, epsilon: float) -> Shown:
-    """Return the picture of what a release can reveal about one person."""
+def _person(inputs: CuratorInputs, panels: tuple[Panel, ...], epsilon: float) -> Shown:
+    """Return the picture of what a release can reveal about one person, if there is a panel for it."""
     most = ceiling(SUSPICION, inputs.mechanism_at(epsilon).certified)
-    return {"person": belief_figure(SUSPICION, most)}, {"person": ATTACK}, {}
+    return {panel.key: belief_figure(SUSPICION, most) for panel in panels}, {panel.key: ATTACK for panel in panels}, {}
 
 
 def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
@@ -267,15 +274,16 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     return f"A release is only noisy counts: {count}. From all counts {reader} concludes"
 
 
-def _other_error(inputs: CuratorInputs, epsilon: float) -> str:
-    """Return the mean error of the other one of Laplace and Fourier, for comparison; "" without it."""
+def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
+    """Return the mean error, and for comparison that of the other one of Laplace and Fourier, in the same decimals."""
     others = {LaplaceUpdates: inputs.fourier_at, LaplaceFourier: inputs.laplace_at}
     other_at = others.get(type(inputs.mechanism_at(epsilon)))
     if other_at is None or inputs.question.cell is None:
-        return ""
+        return f"Mean absolute error: {numeral(own, 2)}."
     batches = _releases(inputs, other_at(epsilon))
     error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
-    return f" ({other_at(epsilon).label}: {numeral(error, 2)})"
+    decimals = 1 - math.floor(math.log10(max(own, error, 1e-9)))
+    return f"Mean absolute error: {own:.{decimals}f} ({other_at(epsilon).label}: {error:.{decimals}f})."
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
@@ -307,15 +315,14 @@ def _said(
     if picture.is_prior:
         said = "this release says hardly anything about the table; it answers about"
         return f"{said} {probability_text(prior)}, as the prior does.", FROM_PRIOR
-    caption = f"Mean absolute error: {numeral(numbers['error'], 2)}{_other_error(inputs, epsilon)}."
+    caption = _error_text(inputs, epsilon, numbers["error"])
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"
     share = f"{len(means)} possible" if picture.interval is None else "95 of 100"
-    is_between = min(prior, exact) < middle < max(prior, exact)
-    least = max(0.0 if side else (high - low) / 3, 3 * float(means.std()) / math.sqrt(len(means)), 0.5 * 10**-decimals)
-    if is_between and abs(middle - exact) > least:
-        mean, of_prior = probability_text(middle, decimals), probability_text(prior, decimals)
-        caption += f" On average, they answer {mean}, between the table’s answer and the prior’s {of_prior}."
+    towards = float(np.mean(means < exact if prior < exact else means > exact))  # of even shares, few are as uneven
+    if towards > max(LEANS, 0.5 + 1.5 / math.sqrt(len(means))) and abs(middle - exact) > 0.5 * 10**-decimals:
+        way, mean = "low" if prior < exact else "high", probability_text(middle, decimals)
+        caption += f" Releases lean {way} ({mean} on average): noise pulls them to {prior:.2f}, a guess without data."
     return f"the table’s answer of {answer} comes out {ends} in {share} releases.", caption
 
 

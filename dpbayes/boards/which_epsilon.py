@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import numeral
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import values_in
@@ -37,13 +39,11 @@ TOLERANCE = Parameter(
     description="The largest acceptable difference between the answer of a release and that of the table.",
 )
 
-WHY = (
-    "Why made-up tables? An ε that is chosen by looking at the records could itself reveal something about one of them."
-)
+WHY = "Made-up tables stand in for yours, so that choosing costs no privacy. Yours, as on Answer, may need another ε."
 LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
 """Why made-up tables are used, and what holds of the table itself."""
 
-PRIOR_ANSWERS = "The error first rises: at the smallest ε, all releases answer as the prior does, and teach nothing."
+PRIOR_ANSWERS = "The error first rises: at the smallest ε, releases answer as the prior does, a guess without data."
 RISE = 1.2
 """What an error that rises before it falls means, and by how many times it rises if this is explained."""
 
@@ -75,6 +75,13 @@ class ToleranceInputs:
         reads = hasattr(mechanism, "noise_model")
         most = MOST_READ // len(self.question.cells) if reads else MOST_SAMPLED // values_in(mechanism)
         return max(LEAST_RELEASES, min(MOST_RELEASES, most))
+
+    @cached_property
+    def blind(self) -> float:
+        """The error that the prior's answer, a guess without data, does not exceed for 95 of 100 tables."""
+        prior = self.mechanism_at(1.0).prior
+        exact = self.question.answers(prior.updated(self.tables.of(self.releases)).mean)
+        return float(np.quantile(np.abs(exact - self.question.answers(prior.mean)), SHARE))
 
     @cached_property
     def errors(self) -> AnswerErrors:
@@ -123,6 +130,8 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
 
 def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     errors, least = inputs.errors, inputs.errors.least(tolerance, SHARE)
+    if tolerance >= inputs.blind:  # no release is needed
+        least = LeastEpsilon(math.inf, math.inf, math.inf)
     half, most = errors.within(0.5), errors.within(SHARE)
     figure = error_figure(
         errors.epsilons,
@@ -133,16 +142,17 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         colour=inputs.mechanism_at(1.0).colour,
     )
     numbers = {"least epsilon": _rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
-    about = f"From {many(inputs.releases, 'simulated release')} {inputs.tables.text}."
-    notes = (LOOKED, about)
-    if not inputs.tables.is_private:
-        notes = WHY, f"{about} A table unlike these may need far less ε, or far more."
+    about = LOOKED if inputs.tables.is_private else WHY
+    notes = about, f"From {inputs.releases} simulated releases {inputs.tables.text}."
     caption = PRIOR_ANSWERS * bool(most.max() > RISE * most[0])
-    return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, {"errors": caption}, numbers)
+    headline = _headline(least, errors, tolerance, inputs.blind)
+    return Frame(headline, {"errors": figure}, notes, {"errors": caption}, numbers)
 
 
-def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
+def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float, blind: float) -> str:
     within = f"within {numeral(tolerance, 3)} of the table's"
+    if tolerance >= blind:
+        return f"No release is needed: a guess without data is {within}. Choose an error below {numeral(blind, 2)}."
     if not math.isfinite(least.epsilon):
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
     if least.epsilon <= errors.epsilons[0]:

@@ -69,7 +69,7 @@ class PlannedTables:
     probabilities: FloatArray
     n: int
     seed: int = 1
-    source: str = "with published probabilities"
+    source: str = "with this example’s known probabilities"
     is_private: ClassVar[bool] = False
 
     @property

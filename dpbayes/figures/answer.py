@@ -10,10 +10,10 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, plain, titled, upright
 
-STRIP, CURVES = [0.0, 0.34], [0.47, 1.0]
+STRIP, CURVES = [0.0, 0.37], [0.46, 1.0]
 """The parts of the picture's height for the dots, and above them for the densities."""
 
-BETWEEN = 0.4
+BETWEEN = 0.415
 """The height between them, where texts cover nothing."""
 
 FEW, FEW_STRIP, FEW_CURVES, FEW_BETWEEN, LOW = 10, [0.0, 0.12], [0.22, 1.0], 0.17, 400
@@ -31,7 +31,7 @@ TABLE, RELEASED, OTHERS, RANGE = (
     "releases",
     "95 of 100 releases",
 )
-CREDIBLE = "95% credible interval"
+CREDIBLE = "what stays unknown: 95% credible interval"
 """Names of the curves, the dots and the band."""
 
 NOTHING_LEARNED = "hardly anything learned"

@@ -19,6 +19,7 @@ from dpbayes.figures.style import (
     Trace,
     band_of,
     chosen_epsilon,
+    directly_named,
     faded,
     figure_of,
     line_of,
@@ -31,10 +32,10 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-LEAST, MOST, ABOVE = -3, 6, 5
-"""The powers of ten on an axis of divergences, the same for all mechanisms, and how far a bound may be above these."""
+LEAST, MOST, ABOVE, NAMED = -2, 5, 5, 1
+"""The powers of ten on an axis of divergences, how far a bound may be above them, and the room for its text."""
 
-NEARLY_EQUAL = "less than other records would cause"
+NEARLY_EQUAL = "nearer than other records"
 """The text of the region below the divergence that other records would cause."""
 
 HALF = 0.5
@@ -55,12 +56,15 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float, value: float, near: float) -> Figure:
+def divergence_figure(
+    spread: Spread, bounds: Sequence[Curve], proved: dict[float, str], *, epsilon: float, value: float, near: float
+) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
         spread: The simulated divergence in nats.
-        others: Other readers, and bounds; those of a paper and those that are proved differ by their looks.
+        bounds: The proved bound, and that of a paper, which is named at its end.
+        proved: The proved bound at the chosen epsilon with its text; without one, nothing.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
         near: The divergence that other records would cause.
@@ -70,20 +74,32 @@ def divergence_figure(spread: Spread, others: Sequence[Curve], *, epsilon: float
     """
     low, high = _positive(spread.low), _positive(spread.high)
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
-    lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in others]
+    lines = [_line(curve.look, curve.x, _positive(curve.y)) | {"showlegend": False} for curve in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    mark = value_mark(epsilon, value, numeral(value, 2), spread.look.colour, side="bottom right")
-    y, x = _divergences("KL divergence", _top(spread, others)), small_epsilon_axis(spread.x)
+    mark = value_mark(epsilon, value, f"{numeral(value, 2)} nats", spread.look.colour, side="bottom right")
+    top = _top(spread, bounds) + NAMED
+    y, x = _divergences("KL divergence, nats", top), small_epsilon_axis(spread.x)
     ends = 10.0 ** np.array(x["range"])
     region = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.full(2, near), faded(GREEN, 0.15))
     text = {"xref": "paper", "x": 0.01, "y": LEAST + 0.7, "xanchor": "left", "text": NEARLY_EQUAL, "showarrow": False}
+    traces = [region, band, *lines, shown, mark, *(_proved(epsilon, *bound, 10**top) for bound in proved.items())]
     shapes = [chosen_epsilon(spread.x, epsilon)]
-    return figure_of([region, band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
+    figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
+    for name in [curve.look.name for curve in bounds[1:]]:
+        figure = directly_named(figure, name, name, float(spread.x[-1]), "bottom left")
+    return figure
+
+
+def _proved(epsilon: float, most: float, text: str, top: float) -> Trace:
+    """Return a dot on the proved bound, and at the top of the picture, where no curve is, the text of its value."""
+    dots = {"x": [epsilon, 1.0], "y": [most, top], "text": ["", text], "textposition": "bottom center"}
+    dots |= {"mode": "markers+text", "marker": {"color": BOUND, "size": 7, "opacity": [1, 0]}, "cliponaxis": False}
+    return {"type": "scatter", "hoverinfo": "skip", "showlegend": False} | dots
 
 
 def _divergences(title: str, top: float) -> Axis:
     """Return a logarithmic axis that names few powers of ten, and ends at the power `top`."""
-    powers = range(LEAST, math.floor(top) + 1, 3)
+    powers = range(LEAST, math.floor(top) + 1, 2)
     texts = [power_of_ten(power) if power else "1" for power in powers]
     ends = [LEAST - 0.1, top + 0.1]
     return titled(title, type="log", range=ends, tickvals=[10.0**power for power in powers], ticktext=texts)

@@ -34,7 +34,7 @@ def share_within(epsilon: float, tolerance: float) -> float:
     return float(np.mean(np.abs(answers - exact) <= tolerance))
 
 
-@pytest.mark.parametrize("tolerance", [0.02, 0.05, 0.2])
+@pytest.mark.parametrize("tolerance", [0.02, 0.05, 0.1])
 def test_the_answer_is_true_of_other_releases_and_hardly_more(tolerance: float):
     frame = which_epsilon(INPUTS).frames_at(str(tolerance))[0]
     epsilon = frame.numbers["least epsilon"]
@@ -45,9 +45,18 @@ def test_the_answer_is_true_of_other_releases_and_hardly_more(tolerance: float):
 
 def test_a_stricter_tolerance_needs_a_larger_epsilon():
     board = which_epsilon(INPUTS).complete()
-    needed = [board.frames[stop][0].numbers.get("least epsilon", np.inf) for stop in board.slider.stops]
+    stops = [stop for stop in board.slider.stops if float(stop) < INPUTS.blind]
+    needed = [board.frames[stop][0].numbers.get("least epsilon", np.inf) for stop in stops]
     assert needed == sorted(needed, reverse=True)
     assert len(board.block()) < 100_000
+
+
+def test_no_release_is_offered_for_an_error_that_a_guess_without_data_meets():
+    """P(bronc | smoke) is .6, and the prior answers .5."""
+    assert 0.1 < INPUTS.blind < 0.15
+    frame = which_epsilon(INPUTS).frames_at("0.2")[0]
+    assert "least epsilon" not in frame.numbers
+    assert "No release is needed" in frame.headline
 
 
 def test_an_error_that_rises_before_it_falls_is_explained_below_and_in_the_picture():

@@ -82,6 +82,7 @@ class Board {
     }
     this.grid.replaceChildren(...panels.map(({ key }) => this.panels.get(key).root));
     this.grid.dataset.panels = panels.length;
+    this.grid.style.setProperty("--beside", Math.max(1, panels.length - 1));
     this.grid.toggleAttribute("data-large", panels.some((panel) => panel.large) && panels.length > 1);
     this.tabs.replaceChildren(...panels.map((panel) => this.tab(panel)));
     this.choose(this.chosen && this.panels.has(this.chosen) ? this.chosen : panels[0]?.key);

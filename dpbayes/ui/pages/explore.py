@@ -9,9 +9,9 @@ import streamlit as st
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import numeral, shortest, typed
 from dpbayes.base.validation import InputError, finite_number
-from dpbayes.boards.board import View
+from dpbayes.boards.board import Panel, View
 from dpbayes.boards.curator import RELEASES, CuratorInputs, shown_release
-from dpbayes.boards.explore import RecipientInputs, belief_text, explore_release, explore_table
+from dpbayes.boards.explore import PERSON, RecipientInputs, belief_text, explore_release, explore_table
 from dpbayes.boards.which_epsilon import ToleranceInputs, which_epsilon
 from dpbayes.experiments.planned_tables import PlannedTables, Tables, TrueTable, has_columns
 from dpbayes.experiments.releases import at_any_epsilon
@@ -158,7 +158,7 @@ def view_of(chosen: Chosen) -> View:
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
     )
-    return explore_table(curator, is_attacked=_is_attacked()).stating(facts)
+    return explore_table(curator, beside=_beside()).stating(facts)
 
 
 def saved_facts(chosen: Chosen) -> dict[str, str]:
@@ -169,14 +169,14 @@ def saved_facts(chosen: Chosen) -> dict[str, str]:
 
 def inputs_of(chosen: Chosen) -> Hashable:
     """Return what the board depends on, without epsilon."""
-    return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator, _is_attacked())
+    return (*_public_inputs(chosen), chosen.statistic.digest, chosen.is_curator, _beside())
 
 
-def _is_attacked() -> bool:
-    """Whether the open step of a story has a guess about an attack."""
+def _beside() -> tuple[Panel, ...] | None:
+    """Return what the open step of a story is about besides the answer; None for all pictures."""
     story = open_story()
     guess = story.step.guess if story is not None and story.step is not None else None
-    return guess is not None and guess.number == "belief"
+    return None if guess is None else (PERSON,) if guess.number == "belief" else ()
 
 
 def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
@@ -249,7 +249,7 @@ def _tables(chosen: Chosen) -> Tables:
             if chosen.options("explore").tables is SimulatedTables.LOADED:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
-        answer = _guess(question, "my guesses: answer", "answer", "0 to 1", most=1)
+        answer = _guess(question, "my guesses, without the table: answer", "answer", "0 to 1", most=1)
         rows = _guess(question, "matching records", "records", "number", most=planned.n) if question.evidence else None
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")

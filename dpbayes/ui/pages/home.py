@@ -6,7 +6,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, shortest
 from dpbayes.boards.board import View
 from dpbayes.boards.curator import CuratorInputs
-from dpbayes.boards.explore import explore_table
+from dpbayes.boards.explore import PERSON, explore_table
 from dpbayes.experiments.releases import at_any_epsilon
 from dpbayes.mechanisms import LaplaceUpdates
 from dpbayes.model.dataset import count
@@ -45,8 +45,8 @@ def home_page() -> None:
     with words, st.container():  # on a phone, the picture comes after this
         headline("Share what your data shows, and limit what it reveals about anyone.")
         st.markdown(WHAT_IT_IS)
-    with words:
         st.markdown(EPSILON)
+    with words:
         with st.container(horizontal=True):
             if st.button("Explore this example", type="primary", key="explore"):
                 st.switch_page("pages/explore.py")
@@ -80,4 +80,4 @@ def asia_answer() -> View:
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     at = CuratorInputs(at_any_epsilon(laplace), counts, question, meanings)
-    return explore_table(at, is_attacked=True).stating({"table": f"{counts.n:,} synthetic records from Asia"})
+    return explore_table(at, beside=(PERSON,)).stating({"table": f"{counts.n:,} synthetic records from Asia"})
