@@ -32,7 +32,7 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-LEAST, MOST, ABOVE, NAMED = -2, 5, 5, 1
+LEAST, MOST, ABOVE, NAMED = -2, 5, 5, 2
 """The powers of ten on an axis of divergences, how far a bound may be above them, and the room for its text."""
 
 NEARLY_EQUAL = "nearer than other records"
@@ -86,7 +86,7 @@ def divergence_figure(
     shapes = [chosen_epsilon(spread.x, epsilon)]
     figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
     for name in [curve.look.name for curve in bounds[1:]]:
-        figure = directly_named(figure, name, name, float(spread.x[-1]), "bottom left")
+        figure = directly_named(figure, name, name, float(spread.x[-1]), "top left")
     return figure
 
 
@@ -99,7 +99,7 @@ def _proved(epsilon: float, most: float, text: str, top: float) -> Trace:
 
 def _divergences(title: str, top: float) -> Axis:
     """Return a logarithmic axis that names few powers of ten, and ends at the power `top`."""
-    powers = range(LEAST, math.floor(top) + 1, 2)
+    powers = range(LEAST, math.floor(top) + 1, 4)
     texts = [power_of_ten(power) if power else "1" for power in powers]
     ends = [LEAST - 0.1, top + 0.1]
     return titled(title, type="log", range=ends, tickvals=[10.0**power for power in powers], ticktext=texts)
