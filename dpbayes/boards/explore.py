@@ -148,7 +148,7 @@ def explore_table(inputs: CuratorInputs, *, beside: tuple[Panel, ...] | None = N
     """
     against_epsilon = DIVERGENCE, SIGNS, *((ACCURACY,) if inputs.table is not None else ())
     panels = POSTERIOR, *(against_epsilon if beside is None else beside)
-    board = Board("explore", _title(inputs), panels, {}, "1", SLIDER, private=True)
+    board = Board("explore", f"How likely is {_name(inputs)}?", panels, {}, "1", SLIDER, private=True)
     at = Pictures(inputs).at if beside is None else partial(_person, inputs, beside)
     return View(board, lambda stop: _frames(inputs, float(stop), at))
 
@@ -166,7 +166,7 @@ def explore_release(inputs: RecipientInputs) -> View:
     title = "What the public learns" if inputs.real else "An example: what the public learns from a simulated release"
     panel = replace(POSTERIOR, title=title, action="", alt="The density of the answer in this release.", help=LINKED)
     start, slider = ("", None) if inputs.real else ("1", SLIDER)
-    board = Board("explore", _title(inputs), (panel,), {}, start, slider)
+    board = Board("explore", f"How likely is {_name(inputs)}?", (panel,), {}, start, slider)
     return View(board, lambda stop: (_released_frame(inputs, stop),))
 
 
@@ -177,10 +177,6 @@ def _decimals(low: float, high: float, *others: float) -> int:
     """
     units = [(high - low) / 2, *(min(number, 1 - number) for number in others)]
     return min(max((FEWEST, *(-math.floor(math.log10(unit)) for unit in units if unit > 0))), MOST)
-
-
-def _title(inputs: CuratorInputs | RecipientInputs) -> str:
-    return f"How likely is {_name(inputs)}?"
 
 
 def _name(inputs: CuratorInputs | RecipientInputs) -> str:

@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
@@ -77,13 +75,6 @@ class ToleranceInputs:
         return max(LEAST_RELEASES, min(MOST_RELEASES, most))
 
     @cached_property
-    def blind(self) -> float:
-        """The error that the prior's answer, a guess without data, does not exceed for 95 of 100 tables."""
-        prior = self.mechanism_at(1.0).prior
-        exact = self.question.answers(prior.updated(self.tables.of(self.releases)).mean)
-        return float(np.quantile(np.abs(exact - self.question.answers(prior.mean)), SHARE))
-
-    @cached_property
     def errors(self) -> AnswerErrors:
         """The errors at the epsilons of the slider of Explore."""
         return self.errors_at(STOPS)
@@ -130,7 +121,7 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
 
 def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     errors, least = inputs.errors, inputs.errors.least(tolerance, SHARE)
-    if tolerance >= inputs.blind:  # no release is needed
+    if tolerance >= errors.blind(SHARE):  # no release is needed
         least = LeastEpsilon(math.inf, math.inf, math.inf)
     half, most = errors.within(0.5), errors.within(SHARE)
     figure = error_figure(
@@ -145,13 +136,12 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     about = LOOKED if inputs.tables.is_private else WHY
     notes = about, f"From {inputs.releases} simulated releases {inputs.tables.text}."
     caption = PRIOR_ANSWERS * bool(most.max() > RISE * most[0])
-    headline = _headline(least, errors, tolerance, inputs.blind)
-    return Frame(headline, {"errors": figure}, notes, {"errors": caption}, numbers)
+    return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, {"errors": caption}, numbers)
 
 
-def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float, blind: float) -> str:
+def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
     within = f"within {numeral(tolerance, 3)} of the table's"
-    if tolerance >= blind:
+    if tolerance >= (blind := errors.blind(SHARE)):
         return f"No release is needed: a guess without data is {within}. Choose an error below {numeral(blind, 2)}."
     if not math.isfinite(least.epsilon):
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."

@@ -45,10 +45,16 @@ class AnswerErrors:
     Attributes:
         epsilons: The grid (E,), rising.
         errors: The errors (E, R); infinite where the mechanism does not allow the epsilon.
+        without_data: The errors (R,) of the prior's answer, a guess without data.
     """
 
     epsilons: FloatArray
     errors: FloatArray
+    without_data: FloatArray
+
+    def blind(self, share: float) -> float:
+        """Return the error that the prior's answer does not exceed for a share of the tables."""
+        return float(np.quantile(self.without_data, share, method="higher"))
 
     def within(self, share: float) -> FloatArray:
         """Return the error that a share of the releases does not exceed: (E,)."""
@@ -103,18 +109,20 @@ def answer_errors(
     """
     seed = int(rng.integers(2**63))
     errors = np.full((len(epsilons), len(tables.values)), np.inf)
+    blind = errors[0]
     for k, epsilon in enumerate(epsilons):
         try:
             mechanism = mechanism_at(float(epsilon))
         except InputError:
             continue
         exact = question.answers(mechanism.prior.updated(tables).mean)
+        blind = np.abs(question.answers(mechanism.prior.mean) - exact)
         release = mechanism.simulate(tables, np.random.default_rng(seed))
         private = concluded(release, reading if release.tells_noise else Reading.AS_REAL, question.cells)
         errors[k] = np.abs(question.answers(private) - exact)
     if np.isinf(errors).all():
         mechanism_at(float(epsilons[-1]))  # raises the reason
-    return AnswerErrors(np.array(epsilons, dtype=np.float64), errors)
+    return AnswerErrors(np.array(epsilons, dtype=np.float64), errors, blind)
 
 
 def crossing(epsilons: FloatArray, shares: FloatArray, wanted: float) -> float:

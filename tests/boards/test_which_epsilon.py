@@ -45,7 +45,7 @@ def test_the_answer_is_true_of_other_releases_and_hardly_more(tolerance: float):
 
 def test_a_stricter_tolerance_needs_a_larger_epsilon():
     board = which_epsilon(INPUTS).complete()
-    stops = [stop for stop in board.slider.stops if float(stop) < INPUTS.blind]
+    stops = [stop for stop in board.slider.stops if float(stop) < INPUTS.errors.blind(0.95)]
     needed = [board.frames[stop][0].numbers.get("least epsilon", np.inf) for stop in stops]
     assert needed == sorted(needed, reverse=True)
     assert len(board.block()) < 100_000
@@ -53,7 +53,7 @@ def test_a_stricter_tolerance_needs_a_larger_epsilon():
 
 def test_no_release_is_offered_for_an_error_that_a_guess_without_data_meets():
     """P(bronc | smoke) is .6, and the prior answers .5."""
-    assert 0.1 < INPUTS.blind < 0.15
+    assert 0.1 < INPUTS.errors.blind(0.95) < 0.15
     frame = which_epsilon(INPUTS).frames_at("0.2")[0]
     assert "least epsilon" not in frame.numbers
     assert "No release is needed" in frame.headline
