@@ -23,7 +23,7 @@ from dpbayes.experiments.arrows import (
     clear_network,
     planned_pairs,
 )
-from dpbayes.figures.arrows import ArrowBar, arrows_figure
+from dpbayes.figures.arrows import ArrowBar, arrows_figure, decimals
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.posteriors.prior_rules import PriorRule
@@ -113,16 +113,17 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
-ERROR = "Error: how far the released probabilities of two columns are from the true ones, as the mean of all pairs."
+ERROR = "the mean error of the released probabilities"
 
 HELP = (
-    "Errors (total variation) are those of simulated tables of {n} from {origin}. Each arrow is changed alone: what "
-    "several save does not add up. Costs: each parent divides the records into more rows, and every row gets the same "
-    "noise. With much noise a reader falls back to the prior, which can lower the error further than the arrow teaches."
+    "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "
+    "is over all pairs, in simulated tables of {n} from {origin}. Each arrow is changed alone: what several save does "
+    "not add up. Lines: 99.7% intervals. With much noise a reader falls back to the prior, which can lower the error "
+    "further than an arrow does without noise."
 )
 
-PRICE = "An arrow costs no privacy: ε covers the whole graph. It costs accuracy: its larger table gets more noise."
-ALT = "For each arrow: the error that it saves without noise, the error of its noise, and the difference as a dot."
+PRICE = "An arrow costs no privacy: ε covers the whole graph. Its noise costs accuracy: the gap to the pale bar."
+ALT = "For each arrow: the error that it saves at this epsilon, with an interval, and without noise."
 
 
 def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
@@ -137,7 +138,7 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
     n = inputs.table.n if isinstance(inputs, CuratorArrows) else inputs.n
     help = HELP.format(n=many(n, "record"), origin=inputs.origin)
-    panel = Panel("worth", "What is each arrow worth, if only that one is changed?", ALT, help=help)
+    panel = Panel("worth", "What does each arrow save, if only that one is changed?", ALT, help=help)
     title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
     board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
@@ -163,7 +164,7 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     bare = inputs.bare.at(epsilon) if arrows else errors
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    notes = (" ".join((ERROR, *arrow_notes(errors, inputs.last))),)
+    notes = arrow_notes(errors, inputs.last)
     return Frame(headline, figures, notes, {"worth": PRICE}, numbers)
 
 
@@ -196,12 +197,12 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     if errors.error.value >= errors.guess and not _is_clear(gain, errors):
         return f"uniform probabilities, without a release, have a smaller error than the release: {guess}, not {after}."
     if not arrows:
-        return f"without arrows the error is {after} percentage points. Draw one to see what it saves."
+        return f"without arrows, {ERROR} is {after} percentage points. Draw one to see what it saves."
     which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
     if not _is_clear(gain, errors):
-        return f"{which} make{ending} no clear difference: the error is {after} percentage points."
+        return f"{which} make{ending} no clear difference: {ERROR} is {after} percentage points."
     verb = f"{'lower' if gain.value > 0 else 'raise'}{ending}"
-    return f"{which} {verb} the error from {before} to {after} percentage points."
+    return f"{which} {verb} {ERROR} from {before} to {after} percentage points."
 
 
 def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ...]:
@@ -216,14 +217,13 @@ def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ..
     change, saves = errors.changes[most], errors.worths[most].value > 0
     arrow, is_with = " → ".join(change.arrow), change.is_added != bool(done)  # what was done leads to the drawn graph
     start = f"{'With' if is_with else 'Without'} {arrow} the error"
-    ends = errors.error.value, float(errors.changed[most].mean())
-    before, after = _equal_texts(*(ends[::-1] if done else ends))
+    by = f"{POINTS * abs(errors.worths[most].value):.{decimals(POINTS * one.limit for one in errors.changes)}f}"
     if most not in clear:
         return (f"{start} stays about the same.",)
     if not change.is_added and sum(not one.is_added for one in errors.changes) == 1:
         return ()  # the headline says so
     verb = "falls" if is_with == saves else "rises"
-    return (f"{start} {verb if done else f'would {verb[:-1]}'} from {before} to {after}.",)
+    return (f"{start} {verb if done else f'would {verb[:-1]}'} by {by}.",)
 
 
 def _equal_texts(*errors: float) -> list[str]:

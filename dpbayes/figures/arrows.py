@@ -1,7 +1,7 @@
-"""What each arrow of a graph teaches and what it costs: the error that it saves."""
+"""What each arrow of a graph is worth: the error that it saves with noise, and without."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, ROWS, Figure, Trace, distinct_labels, figure_of, interval_bar, titled
+from dpbayes.figures.style import LINES, ROWS, Figure, Trace, distinct_labels, faded, figure_of, interval_bar, titled
 
 LETTERS = 24
 """Letters of an arrow's name above its bars."""
@@ -17,15 +17,20 @@ LETTERS = 24
 LEAST_SPAN = 0.2
 """The least error, in percentage points, that is seen as the whole width."""
 
-LEFT = 0.55
+LEFT = 0.3
 """The part of the axis left of zero, of the part to its right without its margin."""
 
-TEXT, BAR, THICK, DOT = 0.27, -0.1, 0.22, -0.32
-"""Where the texts, the bars and the dot of a row are, above and below its middle."""
+TEXT, BAR, THICK = 0.25, -0.2, 0.32
+"""Where the texts and the bars of a row are, above and below its middle, and how thick the bars are."""
 
-TEACHES, COSTS = ("teaches (endless records, no noise)", EXACT), ("costs (noise, fewer records in a row)", PRIVATE)
-LEFT_OVER = "teaches − costs, 99.7% interval", BOUND
-"""What the legend says of the parts of a row, and their colours."""
+TEACHES = "without noise, from endless records"
+LOOKS = SAVES, LOSES, CLOSE = ("saves at this ε", EXACT), ("loses at this ε", PRIVATE), ("too close to call", BOUND)
+"""What the legend says of the bars, and their colours."""
+
+
+def decimals(taught: Iterable[float]) -> int:
+    """Return the decimals of what arrows save, from what they would save without noise, in percentage points."""
+    return 1 if max(map(abs, taught), default=0.0) >= 1 else 2
 
 
 @dataclass(frozen=True)
@@ -49,13 +54,13 @@ class ArrowBar:
     is_added: bool = False
 
     @property
-    def result(self) -> str:
-        """What is left, as a word."""
-        return "unclear" if not self.is_clear else "saves" if self.net > 0 else "loses"
+    def look(self) -> tuple[str, str]:
+        """What the arrow does, as the legend says it, and its colour."""
+        return CLOSE if not self.is_clear else SAVES if self.net > 0 else LOSES
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
-    """Draw for each arrow what it teaches, right of zero, what it costs, left of zero, and a dot at the difference.
+    """Draw for each arrow what it saves, with its interval, before a pale bar: what it would save without noise.
 
     The axis stays while epsilon moves, unless a bar or an interval needs more.
 
@@ -66,26 +71,24 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     taught, net = (np.array([getattr(bar, name) for bar in bars]) for name in ("teaches", "net"))
     around = np.nan_to_num([bar.error for bar in bars], posinf=0.0)
     span = max(LEAST_SPAN, *abs(taught))
-    low = min(-LEFT * span, 1.1 * min(*(net - taught), *(net - around)))
+    low = min(-LEFT * span, 1.1 * min(*net, *(net - around)))
     high = max(1.25 * span, 1.1 * max(net + around))
-    interval = {"error_x": interval_bar(net, net - around, net + around, thickness=1.5, width=0)}
-    dot = {"mode": "markers", "marker": {"color": BOUND, "size": 8}, "name": LEFT_OVER[0], "hoverinfo": "skip"}
-    digits = 1 if span >= 1 else 2
+    ends = interval_bar(net, net - around, net + around, thickness=1.5, width=4)
+    interval = {"error_x": ends, "mode": "markers", "marker": {"color": BOUND, "size": 1}, "hoverinfo": "skip"}
     room = {"tickvals": rows, "ticktext": ["<br>"] * len(bars), "range": [0.4 - len(bars), 0.65]}  # two lines a row
     return figure_of(
         [
-            _bars(taught, rows, *TEACHES),
-            _bars(net - taught, rows, *COSTS),
-            {"type": "scatter", "x": net, "y": rows + DOT} | dot | interval,
+            _bars(taught, rows, TEACHES, faded(BOUND, 0.25)),
+            *(_of_look(look, bars, net, rows) for look in LOOKS),
+            {"type": "scatter", "x": net, "y": rows + BAR, "showlegend": False} | interval,
             _zero(rows),
             _texts(distinct_labels([bar.name for bar in bars], LETTERS), low + 1e-3 * span, rows, "middle right"),
-            _texts([_sum(bar, digits) for bar in bars], high - 1e-3 * span, rows, "middle left"),
+            _texts([_result(bar, decimals(taught)) for bar in bars], high - 1e-3 * span, rows, "middle left"),
         ],
         x=titled("error saved, percentage points", range=[low, high], zeroline=False, tickangle=0, **_ticks(low, high)),
         y=room | {"showgrid": False, "zeroline": False, "showticklabels": False},
         height=120 + 42 * len(bars),
-        barmode="relative",
-        showlegend=True,
+        barmode="overlay",
         **ROWS,
     )
 
@@ -94,6 +97,12 @@ def _bars(lengths: FloatArray, rows: FloatArray, name: str, colour: str) -> Trac
     """Return a bar in each row from zero."""
     place = {"y": rows + BAR, "width": THICK, "orientation": "h"}
     return {"type": "bar", "x": lengths, "name": name, "marker": {"color": colour}, "hoverinfo": "skip"} | place
+
+
+def _of_look(look: tuple[str, str], bars: Sequence[ArrowBar], net: FloatArray, rows: FloatArray) -> Trace:
+    """Return the bars of one look, which the legend names if there are any."""
+    has = np.array([bar.look == look for bar in bars])
+    return _bars(np.where(has, net, 0.0), rows, *look) | {"showlegend": bool(has.any())}
 
 
 def _zero(rows: FloatArray) -> Trace:
@@ -118,9 +127,6 @@ def _ticks(low: float, high: float) -> dict[str, Any]:
     return {"tickvals": [k * step for k in places], "ticktext": texts}
 
 
-def _sum(bar: ArrowBar, digits: int) -> str:
-    """Return the numbers of a row, rounded so that they add up, and what is left as a word."""
-    teaches, net = (round(number, digits) + 0.0 for number in (bar.teaches, bar.net))  # no "-0.00"
-    left = bar.result + f" {abs(net):.{digits}f}" * bar.is_clear
-    sign = "−" if teaches >= net else "+"
-    return f"{teaches:.{digits}f} {sign} {abs(teaches - net):.{digits}f} = <b>{left}</b>".replace("-", "−")
+def _result(bar: ArrowBar, digits: int) -> str:
+    """Return what an arrow does in words, with its number if it is clear."""
+    return f"<b>{bar.look[0].split()[0]} {abs(bar.net):.{digits}f}</b>" if bar.is_clear else bar.look[0]

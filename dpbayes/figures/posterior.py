@@ -145,7 +145,8 @@ def _column(values: Sequence[str], records: IntArray, row: float) -> tuple[Trace
     starts, shades = np.cumsum(shares) - shares, [_shade(values, k) for k in range(len(values))]
     texts, within, below = [], [], []
     for value, share in zip(values, shares, strict=True):
-        name, percent = value if len(value) <= LETTERS else value[: LETTERS - 1] + "…", share_text(share / 100)
+        name = value if len(value) <= LETTERS else value[: LETTERS - 1] + "…"
+        percent = f"{share:.1f}%" if 0.05 <= share < 99.95 else share_text(share / 100)
         texts.append(f"{name} {percent}")
         fits = next((text for text in (texts[-1], percent) if LETTER * (1.5 + len(text)) <= share), "")
         within.append(plain(fits))

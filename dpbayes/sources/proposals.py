@@ -29,6 +29,13 @@ class Proposal:
     reason: str = ""
 
 
+def missing_remark(proposals: Iterable[Proposal]) -> str:
+    """Return the sentence on the columns with missing values; none without such columns."""
+    names = [brief(one.name) for one in proposals if one.domain is not None and one.domain.missing]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f" Blanks, NA and None were read as missing in {', '.join(names[:3])}{more}." if names else ""
+
+
 def proposal(name: str, values: Iterable[str]) -> Proposal:
     """Return a default for a column, taken from the data and therefore marked `public=False`.
 

@@ -61,7 +61,7 @@ def test_the_values_of_a_column_share_its_bar_by_their_records():
     first, below, second, others = figure.data
     assert [list(bar.x) for bar in (first, second)] == [[75, 25], [100, 0, 0]]
     assert [list(bar.base) for bar in (first, second)] == [[0, 75], [0, 100, 100]]
-    assert list(first.text) == ["no 75%", "25%"], "a name that needs more room than its part is below"
+    assert list(first.text) == ["no 75.0%", "25.0%"], "a name that needs more room than its part is below"
     named = [[text.split("■</span> ")[1] for text in row.text] for row in (below, others)]
     assert named == [["&lt;i&gt;yes&lt;/i&gt;"], ["b 0%", "c 0%"]]
     assert list(below.x) == [75], "a name begins where its part does"

@@ -16,7 +16,7 @@ from dpbayes.sources.columns import remarks
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
-from dpbayes.sources.proposals import Proposal, proposal
+from dpbayes.sources.proposals import Proposal, missing_remark, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_frame
 from dpbayes.ui.pages.data_columns import (
     declare_columns,
@@ -362,7 +362,7 @@ def take(name: str, file: TableFile, declared: Mapping[str, DeclaredColumn] | No
             proposals=tuple(proposals),
             columns=columns,
             number=number,
-            remark=file.said,
+            remark=file.said + missing_remark(proposals),
         )
     )
 

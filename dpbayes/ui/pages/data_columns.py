@@ -235,8 +235,8 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     st.caption(f"**{ready} of {many(len(domains), 'column')} with public values.** {said}")
     with st.container(horizontal=True, vertical_alignment="center"):
         if lacking:
-            label, columns = f"Declare all {len(domains)} columns public", (mine, keep, lacking)
-            st.button(label, key="all.public", type="primary", on_click=_declare_public, args=columns)
+            label = f"Declare all {len(domains)} columns public{cuts and f', also{cuts}'}"
+            st.button(label, key="all.public", type="primary", on_click=_declare_public, args=(mine, keep, lacking))
         _description(mine, keep)
 
 

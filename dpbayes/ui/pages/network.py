@@ -65,7 +65,6 @@ WITHOUT_RECORDS = (
     "only, from the records."
 )
 
-
 NOT_FOR_A_CHOICE = (
     "Not private (curator view): no guarantee covers arrows that are chosen by this picture. For a release, choose "
     "them by public knowledge, or privately:"
@@ -112,8 +111,9 @@ def editor(chosen: Chosen, *, again: Callable[[], None] = st.rerun) -> None:
         with sentence_instead():
             _take(drawn, chosen)
             again()
-    if 0 < len(chosen.readable) <= MOST_MEANINGS:
-        st.caption(" ".join(f"**{escaped(name)}**: {escaped(said.meaning)}" for name, said in chosen.readable.items()))
+    said = {name: one.name for name, one in chosen.readable.items() if one.name.lower() != name.lower()}
+    if 0 < len(said) <= MOST_MEANINGS:
+        st.caption(", ".join(f"**{escaped(name)}**: {escaped(meaning)}" for name, meaning in said.items()))
     if history.is_replaced:
         st.caption("Another network replaced the drawing; Undo restores it.")
     _add_columns(chosen, again)
