@@ -152,6 +152,13 @@ def test_leaving_restores_the_settings_from_before_the_story() -> None:
     assert settings_of(at) == before
 
 
+def test_leaving_keeps_ones_own_table_that_was_opened_meanwhile() -> None:
+    at = open_page("pages/lab.py", story="mechanisms")
+    press(fine(at.switch_page("pages/home.py").run()), "My own data")
+    press(at, "Leave")
+    assert (settings_of(at).data, settings_of(at).story) == ("upload", "")
+
+
 def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
     at = open_page("pages/home.py", story="mechanisms")
     fine(at.switch_page("pages/proofs.py").run())

@@ -70,8 +70,12 @@ def banner(page: str) -> Callable[[], None]:
 
 
 def _leave() -> None:
-    """Leave the story, and restore the settings from before it, or the usual ones if a link opened the story."""
-    st.session_state["settings"] = st.session_state.get(_BEFORE, Settings())
+    """Leave the story, and restore the settings from before it, or the usual ones if a link opened the story.
+
+    An own table that was opened during the story stays.
+    """
+    before, now = st.session_state.get(_BEFORE, Settings()), replace(current(), story="", step=1, present=Present.OFF)
+    st.session_state["settings"] = now if now.data == "upload" else before
 
 
 def nothing() -> None:
