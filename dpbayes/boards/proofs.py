@@ -341,10 +341,6 @@ def example_view(shown: ClaimShown) -> View:
     return View(Board("claim", claim.title, (panel,), {}), lambda _: (frame,))
 
 
-SEEN = ("violated", "exact", "value", "low", "high", "exact_name", "name")
-"""The measured series that are drawn, and their names."""
-
-
 def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
     inputs.exhibit.limit(*inputs.point(stop))
     here = inputs.evaluated(stop)
@@ -353,11 +349,12 @@ def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
 
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     bound, measured = curve.bound, curve.measured
+    drawn = ("violated", "exact", "value", "low", "high", "exact_name", "name")
     curves = BoundCurves(
         np.array(curve.x, dtype=np.float64),
         bound.printed,
         bound.certified,
-        **{name: getattr(measured, name) for name in SEEN},
+        **{name: getattr(measured, name) for name in drawn},
     )
     (name, value), proved = compared_with(here), float(here.bound.certified[0])
     series = {"stated": float(here.bound.printed[0]), name.removeprefix("the ").partition(" of ")[0]: value}
@@ -371,9 +368,8 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
 def _claim_caption(here: Evaluation) -> str:
     measured, notes = here.measured, [here.measured.note]
     if measured.releases:
-        notes.insert(
-            0, f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; bars: 95% intervals."
-        )
+        bars = "bars longer than a dot: 95% intervals"
+        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; {bars}.")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("" if here.inputs.is_public else "Not private (curator view).")

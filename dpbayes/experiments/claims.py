@@ -47,7 +47,7 @@ BoundClaim = enum.Enum("BoundClaim", {name: exhibit.title for name, exhibit in E
 
 _PLAIN = tomllib.loads(Path(__file__).with_name("main_claims.toml").read_text(encoding="utf-8"))
 
-MAIN = tuple(BoundClaim[name] for name in _PLAIN)
+MAIN = tuple(BoundClaim[name] for name in list(_PLAIN)[:6])
 """The bounds to start with: privacy and utility of Algorithm 1, and a claim on each other mechanism of [Zhang16]."""
 
 

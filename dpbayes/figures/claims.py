@@ -12,6 +12,7 @@ from dpbayes.figures.style import (
     PERCENT,
     Figure,
     Trace,
+    band_of,
     faded,
     figure_of,
     interval_bar,
@@ -61,7 +62,11 @@ def bound_figure(
     curves = _between_ends(curves, drawn)
     x = curves.x
     holds = np.where(curves.violated, np.nan, curves.printed)
-    traces = list[Trace]()  # thick lines first, so that all are seen where they meet
+    truth = np.where(np.isfinite(curves.exact), curves.exact, curves.value)
+    gap = curves.violated & _drawn(curves.printed) & (truth > curves.printed)
+    band = band_of(x[gap], curves.printed[gap], truth[gap], faded(INVALID, 0.12), name="above the stated bound")
+    traces = [band] if gap.any() else []
+    # thick lines first, so that all are seen where they meet
     if _drawn(curves.certified).any():
         traces.append(_line(x, curves.certified, "proved", {"color": faded(BOUND, 0.7), "width": 6}))
     if np.any(curves.exact > 0):

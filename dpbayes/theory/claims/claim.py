@@ -131,5 +131,5 @@ class Counterexample:
         return self.truth > self.printed
 
 
-LOSS_TEXT = ("a privacy loss of at most {}", "privacy loss ε")
+LOSS_TEXT = ("a privacy loss of at most {}", "ε really lost")
 """The text of an exhibit about a privacy loss: the amount, and the title of its axis."""

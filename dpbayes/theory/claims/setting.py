@@ -33,7 +33,7 @@ class Axis(enum.Enum):
     Without a span, the points are the stops of the control with this name.
     """
 
-    EPSILON = "ε", "ε, privacy loss"
+    EPSILON = "ε", "ε, chosen privacy loss"
     RECORDS = "n", "n, records", (10.0, 1e6, 16)
     DELTA = "δ", "δ, probability that the bound fails", (1e-4, 0.5, 13)
     T = "t", "t, non-negativity increment", (0.01, 10.0, 61)

@@ -190,7 +190,7 @@ FIGURE_1 = Claim(
     "The generator, t and the number of samples are not stated. With every probability from U(0, 1) the curves can be "
     "reproduced. At the ε stated in the paper, the sampler becomes more accurate than the other mechanisms, but "
     "this ε does not cover whole records. At the proved ε, the sampler is never the most accurate.",
-    page="Lab: Accuracy",
+    page="Lab: Predictions",
 )
 FIGURE_2 = Claim(
     Reference("Zhang16", "Figure 2"),
