@@ -138,7 +138,7 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
     n = inputs.table.n if isinstance(inputs, CuratorArrows) else inputs.n
     help = HELP.format(n=many(n, "record"), origin=inputs.origin)
-    panel = Panel("worth", "What does each arrow save, if only that one is changed?", ALT, help=help)
+    panel = Panel("worth", "What does each single arrow save?", ALT, help=help)
     title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
     board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
