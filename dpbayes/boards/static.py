@@ -85,25 +85,19 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
         law = release.answering_posterior if reading is Reading.NOISE_AWARE else release.posterior
         mean, (low, high) = law.mean[cells], law.interval(LEVEL, cells=cells)
         if isinstance(law, DirichletMixtures):
-            said = (
-                "Lines: 95% intervals. Estimates account for the noise and use all released counts, not only the row’s."
-            )
-            notes = [said, *filter(None, [roughness(law)])]
+            notes = ["Lines: 95% intervals, which account for the noise. Each row uses all counts.", roughness(law)]
         else:
             updates = np.maximum(release.outcome.updates, 0.0)
             sums = (updates[network.cells_of_row(int(row))].sum() for row in rows)
             counts = [f" ({own:,.0f} of {of:,.0f})" for own, of in zip(updates[cells], sums, strict=True)]
-            notes = [
-                "Lines: 95% intervals. They ignore the noise, and miss the true value more often. In brackets: the "
-                "released counts. Those below 0 are shown as 0."
-            ]
+            notes = ["Lines: 95% intervals, which ignore the noise. In brackets: the released counts, from 0 on."]
     if len(every) > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     labels = [_given(network, int(row)) or "all records" for row in rows]
     shown = (f"{value:.2f}" if 0.005 <= value < 0.995 else near_one(value, 2) for value in mean)
     texts = [f"{value}{count}" for value, count in zip(shown, counts, strict=True)]
     figure = rows_figure(labels, (mean, low, high), texts)
-    return Frame(answer, {"rows": figure}, (), {"rows": " ".join(notes)})
+    return Frame(answer, {"rows": figure}, (), {"rows": " ".join(filter(None, notes))})
 
 
 def _given(network: Network, row: int) -> str:

@@ -12,12 +12,17 @@ import streamlit as st
 from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base import terms
 from dpbayes.base.amounts import PrivacyMeasure, amount_in, amount_text, cost_in, measure_of, number_of
+from dpbayes.base.looks import BOUND
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, in_hundred, listed, many, numeral, percent, typed
+from dpbayes.base.text import escaped, in_hundred, listed, many, numeral, percent, probability_text, typed
 from dpbayes.base.validation import InputError
+from dpbayes.boards.board import Board, Frame, Panel, View
+from dpbayes.boards.explore import PERSON, belief_text
 from dpbayes.boards.which_epsilon import SHARE
 from dpbayes.experiments.planned_tables import TrueTable
+from dpbayes.figures.answer import range_figure
+from dpbayes.figures.style import PERCENT
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.parameters import Calibration, TableNoise
@@ -58,7 +63,7 @@ from dpbayes.ui.session.options import ExploreView
 from dpbayes.ui.session.roles import HOW, REFUSALS, Act, person
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
-from dpbayes.ui.widgets.board import share_python
+from dpbayes.ui.widgets.board import share_python, show
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
 from dpbayes.ui.widgets.opened_release import NEWEST, opened_release, small_graph
 from dpbayes.ui.widgets.show import headline, sentence_instead
@@ -121,19 +126,18 @@ def _release(chosen: Chosen, path: Path) -> None:
         published = None if charged.is_new else shown_again(path, request)
         with _card(columns[1], "What readers learn"):
             _worth(chosen, request)
-            _risks(charged, request, is_made=published is not None)
+            _risks(charged, is_made=published is not None)
         if published is not None:
             pay.caption("This release exists and costs no budget again. For another one, change the mechanism or ε.")
         else:
             with pay:
                 _costs(charged)
-                _offer(chosen, path, charged, request)
-            with form:
                 if looked := _looked(chosen):
                     st.caption(
                         f"The release states that you have looked at {looked}. No guarantee covers a graph, a prior or "
                         "an ε that is chosen by looking at them."
                     )
+                _offer(chosen, path, charged, request)
     except InputError:
         with place:
             headline("One step is missing.")
@@ -247,22 +251,39 @@ def _numbers(request: Chargeable) -> str:
 
 
 def _worth(chosen: Chosen, request: Chargeable) -> None:
-    """State the error of the answer on Explore, if the person may know it, and the risk for one person."""
-    if isinstance(request, AdaptiveRequest):
-        st.page_link("pages/explore.py", label="See simulated releases on Explore", icon=":material/arrow_forward:")
-        return
-    said = ""
-    if chosen.has_public_records or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}:
+    """Draw where the answer on Explore will be, if the person may know it, and the risk for one person."""
+    epsilon, delta = map(float, _promise(request))
+    question, spread, said, promise = "", None, "", Guarantee(epsilon, delta)
+    is_adaptive, is_private = isinstance(request, AdaptiveRequest), not chosen.has_public_records
+    if not is_adaptive and (not is_private or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}):
         inputs = tolerance_inputs(chosen, TrueTable(chosen.counts))
         key = (explored(chosen), chosen.epsilon)
         error = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
-        within = numeral(error, 2)
-        question = f"How likely is {escaped(inputs.question.named(inputs.meanings))}?"
-        st.metric(question, f"± {within}", help="The question is chosen on Explore.")
-        said = f"95 of 100 releases answer within {within} of the table."
-        if not chosen.has_public_records:
-            said += " This error is computed from the table: it is not private (curator view)."
-    st.caption(f"{said} {request.entry.accuracy(request, request.calibrated.scale)}")
+        answer = float(inputs.question.answers(chosen.mechanism.prior.updated(chosen.counts).mean))
+        question, spread = f"How likely is {inputs.question.named(inputs.meanings)}?", (answer, error)
+        said = "The picture is not private (curator view). " * is_private
+    view = _planned(question, spread, promise, private=is_private and spread is not None)
+    show("release.planned", (question, spread, promise), lambda: view)
+    if isinstance(request, AdaptiveRequest):
+        st.caption("The error depends on the arrows, which are chosen with noise.")
+        st.page_link("pages/explore.py", label="See simulated releases on Explore", icon=":material/arrow_forward:")
+        return
+    st.caption(f"{said}{request.entry.accuracy(request, request.calibrated.scale)}")
+
+
+def _planned(question: str, spread: tuple[float, float] | None, promise: Guarantee, *, private: bool) -> View:
+    """Return the board of a planned release: an answer and its error, if these are known, and a person's risk."""
+    most, captions = ceiling(SUSPICION, promise), {"person": belief_text(promise)}
+    belief = f"{percent(SUSPICION)} → at most {in_hundred(most)}%"
+    figures = {"person": range_figure(SUSPICION, most, mark=SUSPICION, name=belief, colour=BOUND, unit=PERCENT)}
+    if spread:
+        (answer, within), error = spread, numeral(spread[1], 2)
+        name = f"{probability_text(answer)} ± {error}"
+        figures["answer"] = range_figure(answer - within, answer + within, mark=answer, name=name)
+        captions["answer"] = f"95 of 100 releases answer within {error} of the table."
+    panels = Panel("answer", question, "The range of 95 of 100 releases."), PERSON
+    board = Board("explore", "A planned release", panels, {}, private=private)
+    return View(board, lambda _: (Frame("", figures, captions=captions),))
 
 
 def suggested_name(chosen: Chosen) -> str:
@@ -428,20 +449,14 @@ def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
     return (stated.epsilon, stated.delta) if stated else (number_of(request.cost), Fraction(0))
 
 
-def _risks(charged: ChargedAccount, request: Chargeable, *, is_made: bool) -> None:
-    """State the risk for one person of this release, and of all releases of the records with it."""
-    epsilon, delta = map(float, _promise(request))
-    promise, account, own = Guarantee(epsilon, delta), charged.account, charged.cost or Fraction(0)
-    st.metric("An attacker’s belief about one person", _risen(promise))
-    st.caption(belief_sentence(promise))
+def _risks(charged: ChargedAccount, *, is_made: bool) -> None:
+    """State the risk for one person of all releases of the records with this one, if there are others."""
+    account, own = charged.account, charged.cost or Fraction(0)
     spent = account.spent if is_made else account.spent + own
     if spent > own > 0:
         of_all = Guarantee(epsilon_of(account.measure, spent, float(charged.delta)))
-        st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", _risen(of_all))
-
-
-def _risen(promise: Guarantee) -> str:
-    return f"{percent(SUSPICION)} → {in_hundred(ceiling(SUSPICION, promise))}%"
+        risen = f"{percent(SUSPICION)} → {in_hundred(ceiling(SUSPICION, of_all))}%"
+        st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", risen)
 
 
 def _costs(charged: ChargedAccount) -> None:

@@ -63,7 +63,7 @@ def history(path: Path, delta: float) -> None:
     if not accounts:
         return
     st.subheader("Ledger")
-    st.caption(f"Not private (curator view). Its file: {escaped(str(path))}")
+    st.caption("Not private (curator view)")
     st.dataframe(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts]), hide_index=True)
     every, names = [spending for dataset in books.accounts for spending in books.of(dataset)], release_names(books)
     if every:
@@ -118,7 +118,7 @@ def as_epsilon(measure: PrivacyMeasure, number: Fraction, delta: float) -> str:
 
 
 def _budget_line(account: Account, delta: float) -> dict[str, str]:
-    amounts = {"budget": account.budget, "spent": account.spent, "next at most": account.left}
+    amounts = {"budget": account.budget, "spent": account.spent, "left": account.left}
     shown = {f"{name}, ε": as_epsilon(account.measure, number, delta) for name, number in amounts.items()}
     return {"dataset": account.dataset, **shown}
 
@@ -153,7 +153,7 @@ def _check(path: Path) -> None:
     seen = st.text_input("Stored hash of an earlier row (optional)", key="ledger.seen").strip()
     checked = ledger.check(path, seen=[seen] if seen else ())
     st.success(f"{'The only row is' if checked.rows == 1 else f'All {checked.rows:,} rows are'} unchanged.")
-    st.caption(f"Store the hash of the last row separately: {checked.head}")
+    st.caption(f"File: {escaped(str(path))}. Store the hash of the last row separately: {checked.head}")
 
 
 # A release that somebody has
@@ -170,11 +170,11 @@ def example_or_file(mine: bytes | None) -> None:
     place = st.container()
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
-        said = "Release to check (release.json). The check needs no records, and the file is not stored."
+        said = "Release to check (release.json). Upload your file, as a link contains none. It is not stored."
         file = document_place(said, key="release.file")
     with sentence_instead():
         data = file.getvalue() if file else mine or example()
-        opened_release(data, key="file" if file else "example", places=(place, right))
+        opened_release(data, key="file" if file else "mine" if mine else "example", places=(place, right))
 
 
 @server_cache(1, spinner="Making the example …")

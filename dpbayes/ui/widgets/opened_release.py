@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, many, numeral, numeral_above
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
@@ -68,11 +70,16 @@ def opened_release(data: bytes, *, key: str, places: Sequence["st.delta_generato
     document = kept(f"{key}.document", data, lambda: read_document(data))
     if key != NEWEST:
         with above:
-            headline(f"Release of {escaped(_summary(document))}. All checks hold.")
-    said = f"Made on {document.drawn.time[:10]} by {document.tables.mechanism}. {signature_line(document.content)}"
-    (beside.success if "signature" in document.content else beside.info)(escaped(said))
+            headline(
+                f"{'Example' if key == 'example' else 'Release of'} {escaped(_summary(document))}. All checks hold."
+            )
     _said(document, data, key=key)
-    with st.expander("Full statement and checks"):
+    with st.expander("Full statement and checks") as statement_part:
+        place = statement_part if key == NEWEST else beside  # whoever has just made a release knows its source
+        said = (
+            f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}. {signature_line(document.content)}"
+        )
+        (place.success if "signature" in document.content else place.info)(escaped(said))
         for name, sentences in parts_of(document).items():
             st.markdown(f"**{name}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
         st.markdown("**Checks**")
@@ -92,24 +99,24 @@ def _summary(document: Document) -> str:
 
 
 def _said(document: Document, data: bytes, *, key: str) -> None:
-    """Offer the files of a release, and show what it says and its promise."""
-    files = st.container(horizontal=True)
+    """Show what a release answers beside its promise, and then offer its files."""
+    left, right = st.columns(2, gap="large")
     if key == NEWEST:
         st.markdown("Next: send release.json to its readers. They check and use it on this page, without the records.")
-    left, right = st.columns(2, gap="large")
+    files = st.container(horizontal=True)
     with left:
-        question = st.container()
+        question, table = st.container(), st.container()
         reading = _reading(document.tables, key=key)
         with question, sentence_instead():
-            target, answer = _ask(document, reading, data, key=key)
-            with right:
-                inputs = data, reading, target, answer
-                show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
+            target, answer = _ask(document, reading, data, table, key=key)
+            inputs = data, reading, target, answer
+            show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
+    with right:
+        for title, text in promise_lines(document).items():
+            st.markdown(f"**{title}.** {escaped(text)}")
         small_graph(document.network)
         if isinstance(document.sampled, SampledSteps):
             st.caption("Arrows were chosen with noise: some can be missing or wrong.")
-    for title, text in promise_lines(document).items():
-        right.markdown(f"**{title}.** {escaped(text)}")
     with files:
         _files(document, reading, data, key=key)
 
@@ -121,27 +128,24 @@ def released_view(document: Document, reading: Reading, target: str, answer: str
 
 
 def promise_lines(document: Document) -> dict[str, str]:
-    """Return the promise of a release, its accuracy, and its main limits, each by its title."""
-    cost, stated = document.request.cost, document.request.stated
-    promise, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
+    """Return what a release contains, promises to one person and does not protect, and its accuracy, by titles."""
+    cost, stated, number = document.request.cost, document.request.stated, document.composed.releases + 1
+    person, total = document.content["sentences"][1], document.composed.after(cost)  # of a rho alone
     if stated or not isinstance(cost, Rho):
-        loss = float(stated.epsilon if stated else number_of(cost))
-        promise = f"One record changes the probability of any result {allowed_factor(loss)}"
-        promise += f", plus at most δ = {numeral(float(stated.delta))}." if stated else "."
-    if document.composed.releases:
-        together = document.content["sentences"][2]
-        if not isinstance(total, Rho):
-            together = (
-                f"All {document.composed.releases + 1:,} releases together change it {allowed_factor(float(total))}."
-            )
-        promise += f" {together}"
+        own = Guarantee(float(stated.epsilon), float(stated.delta)) if stated else Guarantee(float(number_of(cost)))
+        person = belief_sentence(own)
+    if number > 1 and not isinstance(total, Rho):
+        person += f" All {number:,} releases together: {belief_sentence(Guarantee(float(total)))}"
+    elif number > 1:
+        person += f" {document.content['sentences'][2]}"
     looked = f" Before the release, the curator looked at {document.drawn.looked}." * bool(document.drawn.looked)
-    choice = "Columns or an ε" if isinstance(document.sampled, SampledSteps) else "An ε, a graph or a prior"
+    choice = "columns or an ε" if isinstance(document.sampled, SampledSteps) else "an ε, a graph or a prior"
     return {
-        "Promise": promise,
+        "Published": document.sampled.described,
+        "One person": person,
         "Accuracy": document.sampled.accuracy,
-        "Not covered": f"{choice} chosen after looking at the records; several or linked records; other "
-        f"publications about the same people.{looked}",
+        "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
+        f"{choice} chosen after looking at the records.{looked}",
     }
 
 
@@ -181,7 +185,9 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 # A question
 
 
-def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tuple[str, str]:
+def _ask(
+    document: Document, reading: Reading, data: bytes, table: "st.delta_generator.DeltaGenerator", *, key: str
+) -> tuple[str, str]:
     """Answer a question about the released network, at first that of Explore; return its node and a sentence.
 
     Errors: those of `query`.
@@ -201,9 +207,10 @@ def _ask(document: Document, reading: Reading, data: bytes, *, key: str) -> tupl
     evidence = dict(pairs[text] for text in picked)
     inputs = (data, reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
-    numbers(frame)
-    for note in notes:
-        st.caption(escaped(note))
+    with table:
+        numbers(frame)
+        for note in notes:
+            st.caption(escaped(note))
     state = network.telling_state(network.index(target))
     if target == asks.target:
         state = network.states[network.index(target)].index(asks.state)
