@@ -7,8 +7,10 @@ from typing import Any
 
 import streamlit as st
 
+from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.amounts import Amount, PrivacyMeasure, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
+from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral, typed
 from dpbayes.base.zcdp import zcdp_epsilon
 from dpbayes.mechanisms.exact_form import opendp
@@ -23,7 +25,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.controls import mirror, plain_number
-from dpbayes.ui.widgets.opened_release import allowed_factor, opened_release
+from dpbayes.ui.widgets.opened_release import opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
 RELEASED = "release.released"
@@ -98,11 +100,8 @@ def show_later(books: Books, row: int, delta: float) -> None:
     dataset = books.spendings[row].reservation.dataset
     account, every = books.account(dataset), books.of(dataset)
     if every[-1].row != row:
-        factor = allowed_factor(epsilon_of(account.measure, account.spent, delta))
-        st.markdown(
-            f"**There are later releases.** One record changes the probability of any result of all {len(every)} "
-            f"releases of {escaped(dataset)} together {factor}."
-        )
+        of_all = belief_sentence(Guarantee(epsilon_of(account.measure, account.spent, delta)))
+        st.markdown(f"**There are later releases.** All {len(every)} of {escaped(dataset)} together: {of_all}")
 
 
 def epsilon_of(measure: PrivacyMeasure, number: Fraction, delta: float) -> float:

@@ -1,6 +1,5 @@
 """An opened release: its checks, answers to questions, a picture, its promise, and the files made from it."""
 
-import math
 import secrets
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +12,7 @@ from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, many, numeral, numeral_above
+from dpbayes.base.text import escaped, many, numeral
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
@@ -147,11 +146,6 @@ def promise_lines(document: Document) -> dict[str, str]:
         "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
         f"{choice} chosen after looking at the records.{looked}",
     }
-
-
-def allowed_factor(loss: float) -> str:
-    """Return the factor that a loss allows, rounded up."""
-    return f"by a factor of at most {numeral_above(math.exp(loss))} (ε = {numeral_above(loss)})"
 
 
 def small_graph(network: Network) -> None:
