@@ -26,7 +26,6 @@ _SHIFT = 9.0
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 """Coefficients of x^-1, x^-3, ... in ln Gamma(x) - (x - 1/2) ln x + x - ln(2 pi)/2."""
 
-
 _CANCELS = 1e-2
 """If d is less than this share of the terms whose difference it is, another sum is used."""
 

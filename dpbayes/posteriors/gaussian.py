@@ -101,9 +101,7 @@ class _Proposals:
 
     def draw(self, rng: np.random.Generator, which: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return proposals (k, d) for the posteriors `which` (k,), and B^2 - ||w||^2 (k,)."""
-        points = rng.standard_normal((len(which), self.mean.shape[1]))
-        points *= self.sd[which]
-        points += self.mean[which]
+        points = self.mean[which] + self.sd[which] * rng.standard_normal((len(which), self.mean.shape[1]))
         return points, self.limit[which] - np.einsum("kd,kd->k", points, points)
 
 

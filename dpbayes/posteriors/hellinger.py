@@ -245,9 +245,7 @@ def log_weights(distance: FloatArray, *, epsilon: float, sensitivity: float | Fl
     """
     scale = np.asarray(sensitivity, dtype=np.float64)[..., None]
     steps = np.zeros(np.broadcast_shapes(distance.shape, scale.shape))
-    np.divide(distance, scale, out=steps, where=scale > 0)
-    steps *= -epsilon / 2
-    return steps
+    return np.divide(distance, scale, out=steps, where=scale > 0) * (-epsilon / 2)
 
 
 def log_pmf(distance: FloatArray, *, epsilon: float, sensitivity: float | FloatArray) -> FloatArray:

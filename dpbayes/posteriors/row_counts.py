@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy import special
 
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.posteriors.row_priors import RowPriors, share_at_ends
@@ -119,9 +120,7 @@ class RowCounts:
         """Return points around a location, and their weights (..., m, S)."""
         mean, covariance = place
         points, log_chance = self._proposed(lucks, mean, _WIDER * covariance)
-        law = self._log_law(points, *observed)
-        law -= log_chance
-        return points, _shares(law)
+        return points, special.softmax(self._log_law(points, *observed) - log_chance, axis=-1)
 
     def _place(self, points: FloatArray, weights: FloatArray) -> Place:
         """Return the location of the distribution from its points; the weights of few heavy points are flattened."""
@@ -134,21 +133,14 @@ class RowCounts:
         """Return the log density of the points up to a constant of every row: (..., m, S)."""
         law = self.prior.log_law(points)
         of_total, of_squares = self._precisions
-        away = points[0] - fit.sum(axis=-1)[..., None]
-        away *= away
-        away *= of_total
-        law -= away
+        law -= of_total * (points[0] - fit.sum(axis=-1)[..., None]) ** 2
         squares = np.zeros(law.shape)
         for k, counts in enumerate(points[1:]):
-            away = counts - fit[..., k, None]
-            away *= away
-            squares += away
+            squares += (counts - fit[..., k, None]) ** 2
             if self.scale:  # the fit contains this noise as normal
-                np.abs(np.subtract(counts, released[..., k, None], out=away), out=away)
+                away = np.abs(counts - released[..., k, None])
                 law += away * (away / (2 * self.sd**2) - 1 / self.scale)
-        squares *= of_squares
-        law -= squares
-        return law
+        return law - of_squares * squares
 
     def _proposed(self, lucks: FloatArray, mean: FloatArray, covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return non-negative integer counts with a sum of at most n near a mean, and log probabilities (..., m, S).
@@ -211,13 +203,6 @@ def _evened(weights: FloatArray) -> FloatArray:
     evened = weights.copy()
     evened[low] = raised / raised.sum(axis=-1, keepdims=True)
     return evened
-
-
-def _shares(log_weights: FloatArray) -> FloatArray:
-    weights = log_weights - log_weights.max(axis=-1, keepdims=True)
-    np.exp(weights, out=weights)
-    weights /= weights.sum(axis=-1, keepdims=True)
-    return weights
 
 
 def _inverse(variance: FloatArray) -> FloatArray:

@@ -35,9 +35,7 @@ class WholeNumbersLaw:
         size = 2 * self.n + 3
         if self.kinds.shape[1] * size > _MOST_TABULATED:
             return self.log(numbers, self.kinds[:, kind])
-        places = 2 * numbers
-        places += kind * size
-        return np.asarray(self._halves.take(places.astype(np.intp)))
+        return np.asarray(self._halves.take((2 * numbers + kind * size).astype(np.intp)))
 
     @cached_property
     def _halves(self) -> FloatArray:

@@ -57,9 +57,8 @@ def log_odds_bound(omega: float) -> float:
     value = finite_number("omega", omega, low=LEAST_OMEGA, high=0.5)
     if value == 0.5:
         raise InputError("omega must be below 1/2; at 1/2 only even odds are allowed.")
-    return math.log1p(
-        (1 - 2 * value) / value
-    )  # near 1/2, where a logarithm of the odds would cancel, 1 - 2 omega is exact
+    # Near 1/2, where a logarithm of the odds would cancel, 1 - 2 omega is exact.
+    return math.log1p((1 - 2 * value) / value)
 
 
 def log_mass(a: ArrayLike, b: ArrayLike, omega: float) -> FloatArray:
@@ -187,7 +186,7 @@ class Panels:
         """Return the quantiles (draws, n) at levels u (draws, n) of the distributions with these indices (n,)."""
         flipped = self.flipped[row]
         u = np.minimum(np.where(flipped, 1 - u, u), _BELOW_ONE)
-        panel = self._panel_of(u, row)
+        panel = last_reached(self.levels[:, :-1], u, row)  # its left level is at most u, and the right one is above
         count = self.slopes.shape[1]
         edge = panel + row * (count + 1)
         cell = panel + row * count
@@ -198,10 +197,6 @@ class Panels:
         z = self.mode[row] + (left + (right - left) * ((x + 1) / 2))
         return np.where(flipped, -z, z)
 
-    def _panel_of(self, u: FloatArray, row: IntArray) -> IntArray:
-        """Return the last panel whose left level is at most u, by bisection; its right level is then above u."""
-        return last_reached(self.levels[:, :-1], u, row)
-
     def _invert_within(self, share: FloatArray, cell: IntArray) -> FloatArray:
         # A log density that is linear across the panel gives the initial value; three Newton steps then suffice.
         slope = self.slopes.ravel()[cell]
@@ -211,14 +206,9 @@ class Panels:
             value = coefficients[_NODES][cell]
             derivative = np.zeros_like(x)
             for k in range(_NODES - 1, -1, -1):
-                derivative *= x
-                derivative += value
-                value *= x
-                value += coefficients[k][cell]
-            value -= share
-            value /= derivative
-            x -= value
-            np.clip(x, -1.0, 1.0, out=x)
+                derivative = derivative * x + value
+                value = value * x + coefficients[k][cell]
+            x = np.clip(x - (value - share) / derivative, -1.0, 1.0)
         return x
 
 

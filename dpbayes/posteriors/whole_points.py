@@ -84,17 +84,9 @@ def _near_none(luck: FloatArray, most: FloatArray, power: FloatArray) -> FloatAr
 
 def _chance_near_none(drawn: FloatArray, most: FloatArray, power: FloatArray) -> FloatArray:
     """Return the probabilities of `_near_none`; 0 beyond `most`."""
-    chance, before, end = drawn + 1, drawn.copy(), np.log(most + 1)
-    for powers in (chance, before):
-        with np.errstate(divide="ignore"):
-            np.log(powers, out=powers)
-        powers -= end
-        np.minimum(powers, 0.0, out=powers)  # large powers of numbers beyond the end would be infinite
-        powers *= power
-        np.exp(powers, out=powers)
-    chance -= before
-    chance *= drawn <= most
-    return chance
+    place = np.minimum(drawn, most)  # large powers of numbers beyond the end would be infinite
+    chance = ((place + 1) / (most + 1)) ** power - (place / (most + 1)) ** power
+    return chance * (drawn <= most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +110,8 @@ class _RoundedLogistic:
         """Return integers (...) for uniform numbers."""
         start, end = self._odds
         part = luck * (end - start)
-        odds = start * (end + 1) + part
-        odds /= np.subtract(end + 1, part, out=part)
-        drawn = np.log(odds, out=odds)
-        drawn *= self.scale
-        drawn += self.centre
-        np.rint(drawn, out=drawn)
-        return np.minimum(np.maximum(drawn, 0.0, out=drawn), self.most, out=drawn)
+        drawn = self.centre + self.scale * np.log((start * (end + 1) + part) / (end + 1 - part))
+        return np.clip(np.rint(drawn), 0.0, self.most)
 
     def chance(self, drawn: FloatArray) -> FloatArray:
         """Return the probabilities of integers (...): sinh h (1 + start) (1 + end) / ((cosh z + cosh h) (end - start)).
@@ -132,16 +119,10 @@ class _RoundedLogistic:
         z is the distance from the centre, and h is half a unit, both in units of the scale.
         """
         start, end = self._odds
-        divisor = np.asarray(drawn - self.centre)
-        divisor /= self.scale
-        np.cosh(divisor, out=divisor)
-        divisor += np.cosh(0.5 / self.scale)
-        whole = (start + 1) * (end + 1) / (end - start)
-        whole *= np.sinh(0.5 / self.scale)
-        return np.divide(whole, divisor, out=divisor)
+        whole = (start + 1) * (end + 1) / (end - start) * np.sinh(0.5 / self.scale)
+        return whole / (np.cosh((drawn - self.centre) / self.scale) + np.cosh(0.5 / self.scale))
 
 
 def _odds(away: FloatArray, scale: FloatArray) -> FloatArray:
     """Return F / (1 - F) = e^(x/s) of a logistic distribution of scale s, up to `_FAR` scales from its centre."""
-    odds = np.asarray(away / scale)
-    return np.exp(np.clip(odds, -_FAR, _FAR, out=odds), out=odds)
+    return np.asarray(np.exp(np.clip(away / scale, -_FAR, _FAR)))

@@ -224,8 +224,7 @@ class TiltedRows:
             law += change[..., None]
             log_totals += own
         flat = law.reshape(*law.shape[:2], -1)
-        weights = np.exp(flat - flat.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
+        weights = special.softmax(flat, axis=-1)
         spreads[0] += (np.maximum(width, 1)[..., None] ** 2 - 1) / 12
         return Tilted(points, weights.reshape(law.shape), spreads, log_totals)
 
@@ -347,9 +346,7 @@ class TiltedRows:
         """The distribution of the noise that was added to the row's own cells."""
         law = np.zeros(points.shape[1:])
         for k, counts in enumerate(points[1:]):
-            away = np.abs(counts - released[..., k, None, None])
-            away /= self.scale
-            law -= away
+            law -= np.abs(counts - released[..., k, None, None]) / self.scale
         return law
 
     @staticmethod
@@ -440,9 +437,7 @@ class TiltedRows:
         of_z, of_squares = np.vecdot(own, logs * z), np.vecdot(own, logs * squares)
         push, curve = (v22 * of_z - v12 * of_squares) / det, (v11 * of_squares - v12 * of_z) / det
         for _ in range(_NEWTON):
-            logs = base + push[..., None] * z + curve[..., None] * squares
-            weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
-            weights /= weights.sum(axis=-1, keepdims=True)
+            weights = special.softmax(base + push[..., None] * z + curve[..., None] * squares, axis=-1)
             first, second = np.vecdot(weights, z), np.vecdot(weights, squares)
             v11 = np.vecdot(weights, z * z) - first**2 + 1e-6
             v12 = np.vecdot(weights, z * squares) - first * second
