@@ -12,6 +12,8 @@ Two measurements at delta = 1e-5, with all seeds in `made_up.jsonl`, a setting o
 - `--wide FIRST STOP`: random trees of 200 columns of two to four states with strong dependence, and one of 500, with
   5,000 records at epsilon 1: three releases beside three of the columns alone.
 - `--xor`: the same of a column that is the XOR of two of eight others, in four tables each, with eight per cent errors.
+- `--intervals FIRST STOP`: how many shares of values in the records are in 95% intervals of one release of a random
+  network, at five values of epsilon. The questions are of all columns, and of columns given others in a released table.
 
 Without an option, it prints what docs/utility.md states.
 """
@@ -20,6 +22,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -34,10 +37,13 @@ from dpbayes.mechanisms.adaptive.draws import SimulatedDraws
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.adaptive.process import carried_out
 from dpbayes.mechanisms.adaptive.reading import model_probabilities
+from dpbayes.mechanisms.adaptive.release import simulate_adaptive
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
+from dpbayes.model.query import place_of
 from dpbayes.model.synthetic import even_records, sample_dataset
+from dpbayes.posteriors.mixtures import DirichletMixtures
 
 RESULTS = Path(__file__).with_name("made_up.jsonl")
 EPSILONS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
@@ -199,6 +205,51 @@ def _xor_table(n: int, seed: int) -> Dataset:
     return Dataset(names, tuple(tuple(f"s{k}" for k in range(card)) for card in cards), codes)
 
 
+# Intervals
+
+
+def intervals(seed: int, epsilon: float, most: int = 100) -> dict[str, Any]:
+    """Return how many shares are in the intervals of a release, and in those of the posterior alone, with mean widths.
+
+    Each kind of shares has their number, how many are in the intervals, and in those of the posterior, and both widths.
+    """
+    data, rng = made_up(seed).train, np.random.default_rng([seed, round(100 * epsilon)])
+    release = simulate_adaptive(data, epsilon=epsilon, delta=1e-5, rng=rng)
+    network, law = release.network, release.tables.answering_posterior
+    assert isinstance(law, DirichletMixtures)
+    by_kind: dict[str, list[FloatArray]] = {}
+    for target, evidence in sampled_questions(network, most, rng):
+        is_given = [
+            data.codes[:, network.index(name)] == place_of(network, name, own) for name, own in evidence.items()
+        ]
+        column = data.codes[np.all(is_given, axis=0) if is_given else slice(None), network.index(target)]
+        if not len(column):
+            continue
+        shares = np.bincount(column, minlength=network.cards[network.index(target)]) / len(column)
+        answers = [own.query(target, evidence, interval=0.95) for own in (law, replace(law, chosen=None))]
+        inside = [(own.low <= shares + 1e-9) & (shares - 1e-9 <= own.high) for own in answers]
+        rows = np.stack([np.ones(len(shares)), *inside, *(own.high - own.low for own in answers)], axis=1)
+        kinds = {"all": rows, "0 or 1": rows[shares % 1 == 0], f"{min(len(evidence), 2)} given": rows}
+        for kind, own in kinds.items():
+            by_kind.setdefault(kind, []).append(own.sum(axis=0))
+    sums = {kind: np.sum(rows, axis=0).tolist() for kind, rows in sorted(by_kind.items())}
+    return {"seed": seed, "epsilon": epsilon, "intervals": {kind: rounded(own) for kind, own in sums.items()}}
+
+
+def sampled_questions(network: Network, most: int, rng: np.random.Generator) -> list[tuple[str, dict[str, str]]]:
+    """Return some of the questions of one column, of one given another of its family, and of one given its parents."""
+    questions: list[tuple[str, dict[str, str]]] = [(name, {}) for name in network.names]
+    for *parents, node in network.families:
+        pairs = [pair for parent in parents for pair in ((node, parent), (parent, node))]
+        for target, given in pairs:
+            questions += [(network.names[target], {network.names[given]: own}) for own in network.states[given]]
+        if len(parents) > 1:
+            states = [rng.choice(network.states[parent]) for parent in parents]
+            names = [network.names[parent] for parent in parents]
+            questions.append((network.names[node], dict(zip(names, map(str, states), strict=True))))
+    return [questions[k] for k in rng.permutation(len(questions))[:most]]
+
+
 # What was measured
 
 
@@ -255,6 +306,32 @@ def findings() -> Iterator[str]:
             f"From {row['n']:,} records at ε = {row['epsilon']:g}, the model predicts the XOR of two of eight columns "
             f"with an AUC of {row['xor'][1]:.2f} instead of {row['xor'][0]:.2f}."
         )
+    yield from interval_findings(stored("intervals"))
+
+
+def interval_findings(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield what docs/utility.md states of intervals."""
+
+    def total(kind: str, epsilon: float | None = None) -> FloatArray:
+        own = [row["intervals"][kind] for row in rows if kind in row["intervals"] and epsilon in (None, row["epsilon"])]
+        return np.asarray(np.sum(own, axis=0))
+
+    def contained(kind: str) -> str:
+        number, inside, *_ = total(kind)
+        return f"{100 * inside / number:.1f} % of {number:,.0f}"
+
+    number, _, alone, *_ = total("all")
+    yield (
+        f"In {len(rows)} releases of made-up tables, intervals of 95 % contain {contained('all')} shares: "
+        f"{contained('0 given')} in single columns, {contained('1 given')} given another column, "
+        f"{contained('2 given')} given two or more, and {contained('0 or 1')} that are exactly 0 or 1."
+    )
+    epsilons = sorted({row["epsilon"] for row in rows})
+    means = [total("all", epsilon) / total("all", epsilon)[0] for epsilon in epsilons]
+    parts = (f"{100 * own[1]:.1f} % at ε = {epsilon:g}" for epsilon, own in zip(epsilons, means, strict=True))
+    yield f"They contain {', '.join(parts)}; intervals of the posterior alone {100 * alone / number:.0f} % at all ε."
+    widths, posterior = (", ".join(f"{own[place]:.2f}" for own in means) for place in (3, 4))
+    yield f"At these ε, the mean widths are {widths} instead of {posterior}."
 
 
 def main() -> None:
@@ -263,13 +340,17 @@ def main() -> None:
     parser.add_argument("--targets", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these targets")
     parser.add_argument("--wide", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these wide trees")
     parser.add_argument("--xor", action="store_true", help="measure XOR tables")
+    parser.add_argument("--intervals", nargs=2, type=int, metavar=("FIRST", "STOP"), help="measure these intervals")
     args = parser.parse_args()
     rows = (against_columns(seed) for seed in range(*(args.settings or (0, 0))))
     aims = (aimed(seed, epsilon) for seed in range(*(args.targets or (0, 0))) for epsilon in (0.1, 1.0))
     trees = (wide(seed, columns) for seed in range(*(args.wide or (0, 0))) for columns in (200, 500)[: 1 + (not seed)])
     tables = (xor(n, epsilon) for n, epsilon in ((1000, 1.0), (5000, 0.1)) if args.xor)
+    answers = (
+        intervals(seed, epsilon) for seed in range(*(args.intervals or (0, 0))) for epsilon in (0.1, *EPSILONS[2:])
+    )
     with RESULTS.open("a") as file:
-        for row in chain(rows, aims, trees, tables):
+        for row in chain(rows, aims, trees, tables, answers):
             if row:
                 file.write(json.dumps(row) + "\n")
                 file.flush()

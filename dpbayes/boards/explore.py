@@ -212,7 +212,10 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
         numbers |= {"low": low, "high": high}
         headline += f"; this reader is 95% sure of {range_text(low, high, decimals)}"
     figure = answer_figure(picture, name=f"probability of {_name(inputs)}", colour=inputs.colour)
-    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), {"posterior": UNKNOWN}, numbers)
+    columns = inputs.question.target, *inputs.question.evidence
+    assumes = release.posterior.independence_for(columns) if isinstance(release.outcome, ReleasedPosterior) else ""
+    caption = {"posterior": assumes or UNKNOWN}
+    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
 
 
 def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Shown]) -> tuple[Frame, ...]:

@@ -53,7 +53,7 @@ class Answers:
         means: The answers (R,).
         densities: The densities (D, grid) at THETA of the first ones; None if the mechanism releases no posterior.
         shown: The same at the points of the part of the axis that is shown.
-        interval: The 95% credible interval of the first one.
+        interval: The 95% credible interval of the first one; None if it assumes an independence of a chosen graph.
     """
 
     means: FloatArray
@@ -112,20 +112,28 @@ def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware:
         return Answers(means_of(release, question, is_noise_aware=is_noise_aware))
     if question.cell is not None:
         law = _marginals(release, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
-        low, high = law.part(slice(0, 1)).interval(LEVEL)
+        interval = _interval(release, question, np.ravel(law.part(slice(0, 1)).interval(LEVEL)))
         is_mixture = is_noise_aware and release.tells_noise
 
         def at(theta: FloatArray) -> FloatArray:
             densities = np.exp(law.log_density(theta[:, None]))[..., 0]
             return evened(densities, theta) if is_mixture else densities
 
-        return Answers(law.mean[..., 0], *_densities(at, span), (float(low[0, 0]), float(high[0, 0])))
+        return Answers(law.mean[..., 0], *_densities(at, span), interval)
     posterior = release.posterior_under(_reading(is_noise_aware=is_noise_aware), most=QUICK_CELLS)
     parts = [posterior.part(k) for k in range(len(release.numbers))]
     samples = np.stack([question.answers(part.sample(np.random.default_rng(1), SAMPLES)) for part in parts])
-    low, high = np.quantile(samples[0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
-    densities = _densities(lambda theta: smoothed(samples, theta), span)
-    return Answers(samples.mean(axis=-1), *densities, (float(low), float(high)))
+    interval = _interval(release, question, np.quantile(samples[0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
+    return Answers(samples.mean(axis=-1), *_densities(lambda theta: smoothed(samples, theta), span), interval)
+
+
+def _interval(release: Release[Outcome], question: Question, ends: FloatArray) -> Span | None:
+    """Return the interval of the first release: the `ends`, or for a chosen graph that of `query`, if there is one."""
+    if not release.posterior.is_graph_chosen:
+        return float(ends[0]), float(ends[1])
+    answer = release.part(0).query(question.target, question.evidence)
+    place = answer.states.index(question.state)
+    return None if answer.assumes else (float(answer.low[place]), float(answer.high[place]))
 
 
 def means_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool) -> FloatArray:

@@ -34,7 +34,7 @@ _SEED = 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryAnswer:
-    """P(target | evidence) for every state of the target, with a central credible interval.
+    """P(target | evidence) for every state of the target, with a central credible interval, or a wider one.
 
     Given the counts or the release, the probability in the population is in a 95% interval with probability 95%.
 
@@ -142,6 +142,10 @@ class QueryAnswer:
         """Return the answer without its interval if it assumes an independence."""
         nan = np.full_like(self.mean, np.nan)
         return replace(self, low=nan, high=nan, sd=nan, level=None, assumes=independence) if independence else self
+
+    def reaching(self, low: FloatArray, high: FloatArray) -> "QueryAnswer":
+        """Return the answer with wider intervals, which contain others that do not depend on the prior."""
+        return replace(self, low=np.minimum(self.low, low), high=np.maximum(self.high, high), vague_coverage=None)
 
 
 def assumed_independence(network: Network, columns: Collection[str]) -> str:

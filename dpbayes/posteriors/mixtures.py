@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from dpbayes.base.validation import finite_number, leading
 from dpbayes.model.network import Network
 from dpbayes.posteriors.answers import DRAWS, QueryAnswer, answer_of, even_draws, even_scores
 from dpbayes.posteriors.dirichlet import AnsweringPosterior, Dirichlets
+from dpbayes.posteriors.noise_model import NoiseModel
 
 _STEPS, _CLOSE = 60, 1e-9
 """The largest number of steps to a quantile, and the size of the last step; Newton steps need fewer than bisection."""
@@ -30,12 +31,14 @@ class DirichletMixtures(AnsweringPosterior):
     """sum_s w_s Dirichlet(alpha + k_s) for every CPT row; rows are independent.
 
     `counts` (..., S, K) are S possible counts k of every cell. `weights` (..., S, m) are the weights of every row, with
-    sum 1 over S. `prior` has one alpha (K,).
+    sum 1 over S. `prior` has one alpha (K,). `chosen` is the noise, with the consistent tables, of a graph chosen from
+    the records. Intervals are then as wide as the noise alone allows, so that they contain the shares in the records.
     """
 
     prior: Dirichlets
     counts: FloatArray
     weights: FloatArray
+    chosen: tuple[NoiseModel, FloatArray] | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         components, rows = self.weights.shape[-2:]
@@ -66,7 +69,7 @@ class DirichletMixtures(AnsweringPosterior):
 
     def part(self, draws: int | slice) -> "DirichletMixtures":
         """Return a part of a batch (draws, S, K)."""
-        return DirichletMixtures(self.prior, self.counts[draws], self.weights[draws])
+        return replace(self, counts=self.counts[draws], weights=self.weights[draws])
 
     # Marginals of cells
 
@@ -78,7 +81,12 @@ class DirichletMixtures(AnsweringPosterior):
         The cell of a row with a single state has the probability 1.
         """
         low, high = self.marginals(cells).interval(level)
-        return (low[..., 0], high[..., 0]) if isinstance(cells, int) else (low, high)
+        if isinstance(cells, int):
+            low, high = low[..., 0], high[..., 0]
+        if self.chosen is not None:
+            ends = self.chosen[0].share_interval(self.chosen[1], level, cells)
+            low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
+        return low, high
 
     def marginals(self, cells: IntArray | slice | int = slice(None)) -> "BetaMixtures":
         """Return the marginals of some cells."""
@@ -117,7 +125,11 @@ class DirichletMixtures(AnsweringPosterior):
     def _answer(self, target: str, evidence: Mapping[str, str], level: float, prior: Dirichlets | None) -> QueryAnswer:
         answer = answer_of(self.network, self._even_draws, target, evidence, level)
         answer = (prior or self.prior).compared(answer, self._exact_cells, self._even_draws, target, evidence)
-        return answer.assuming(self.prior.independence_for((target, *evidence)))
+        assumes = self.prior.independence_for((target, *evidence))
+        if assumes or self.chosen is None:
+            return answer.assuming(assumes)
+        noise, tables = self.chosen
+        return answer.reaching(*noise.answer_interval(tables, target, evidence, level))
 
     @cached_property
     def _even_draws(self) -> FloatArray:

@@ -102,7 +102,8 @@ def noise_aware(
         counts[part, :, rows.cells] = k[1:].transpose(1, 3, 2, 0)
         weights[part, :, rows.rows] = shares.swapaxes(1, 2)
     shape = (*np.shape(released)[:-1], points)
-    return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1))
+    chosen = (noise, released) if prior.is_graph_chosen else None
+    return DirichletMixtures(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1), chosen=chosen)
 
 
 def noise_aware_cells(

@@ -1,13 +1,16 @@
 """The recipient's model of the noise: the distribution is public, and only the sample is secret."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import special
 
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
+from dpbayes.model.query import agreeing, places_of
 
 
 class Reading(enum.Enum):
@@ -62,3 +65,40 @@ class NoiseModel:
         """
         sizes = np.array([member.bit_count() for member in network.closure.members])
         return cls(network, np.where(sizes > 0, variances / 2.0**sizes, 0.0))
+
+    def answer_interval(
+        self, tables: FloatArray, target: str, evidence: Mapping[str, str], level: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return `share_interval` for P(target | evidence) in consistent tables (..., K): (..., r).
+
+        The cells are those of a network whose only arrows lead from the evidence to the target. A family of this
+        network must contain all these columns.
+        """
+        own = self.network
+        parents = (tuple(evidence) if name == target else () for name in own.names)
+        network = Network(own.names, own.states, tuple(parents))
+        places = [own.closure.members.index(member) for member in network.closure.members]
+        numbers = np.split(own.residuals.of_tables(tables), np.cumsum(own.residuals.sizes)[:-1], axis=-1)
+        of_network = network.residuals.tables(np.concatenate([numbers[place] for place in places], axis=-1))
+        aim, observed = places_of(network, target, evidence)
+        cells = network.table(np.arange(network.cell_count), aim)[agreeing(network, aim, observed)]
+        return NoiseModel(network, self.variances[places]).share_interval(of_network, level, cells)
+
+    def share_interval(
+        self, tables: FloatArray, level: float, cells: IntArray | slice | int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return intervals that contain the exact k/m of cells k in rows m at this level, by noise alone: (..., cells).
+
+        The exact share p has k - p m = 0, so the k - p m of unbiased tables (..., K) is noise, whose variance is known
+        for every p. The interval has each p at which it is within z standard deviations of 0 (Fieller 1954). It is from
+        0 to 1 if the row is within z standard deviations of being empty.
+        """
+        rows, z = self.network.row_of_cell[cells], special.ndtri(min((1 + level) / 2, 1 - 1e-12))
+        k, m, node = tables[..., cells], self.network.row_sums(tables)[..., rows], self.network.node_of_row[rows]
+        total, contrast = (z**2 * own[node] for own in self.network.residuals.row_variances(self.variances))
+        states = self.network.cards[node]
+        of_cell = total / states**2 + contrast * (1 - 1 / states)
+        a, b, c = m**2 - total, k * m - total / states, k**2 - of_cell  # a p^2 - 2 b p + c <= 0
+        root, is_seen = np.sqrt(np.maximum(b**2 - a * c, 0.0)), (m > 0) & (a > 0)
+        low, high = (np.clip(end / np.where(is_seen, a, 1.0), 0.0, 1.0) for end in (b - root, b + root))
+        return np.where(is_seen, low, 0.0), np.where(is_seen, high, 1.0)

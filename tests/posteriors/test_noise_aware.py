@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dpbayes import Counts, Dirichlets, Network, count, load_named, sample_dataset
 from dpbayes.base.validation import InputError
@@ -13,6 +14,7 @@ from dpbayes.experiments.accuracy.plan import typical
 from dpbayes.mechanisms import MECHANISMS, LaplaceFourier, LaplaceUpdates, Noise
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_aware import noise_aware, noise_aware_means
+from dpbayes.posteriors.noise_model import NoiseModel
 from dpbayes.posteriors.prior_rules import prior_rule
 from tests.conftest import thorough
 from tests.strategies import ASIA, V_STRUCTURE, chain, random_table
@@ -211,3 +213,18 @@ def test_almost_without_noise_of_any_kind_it_is_the_exact_posterior(kind, noise)
         law, exact = posterior(mechanism, released(mechanism, counts), 300), mechanism.prior.updated(counts)
         np.testing.assert_allclose(law.mean, exact.mean, atol=0.01)
         np.testing.assert_allclose(law.sd, exact.sd, rtol=0.05)
+
+
+def test_an_interval_by_noise_alone_ends_where_the_released_numbers_are_z_standard_deviations_off():
+    """P(c | b) sums over a; each count is a sum of cells, whose noise is a sum over the residuals of unit tables."""
+    states = ("x", "y"), ("x", "y", "z"), ("x", "y", "z")
+    network, rng = Network(("a", "b", "c"), states, ((), (), ("a", "b"))), np.random.default_rng(1)
+    variances = np.append(0.0, rng.uniform(1, 9, len(network.closure) - 1))
+    tables = network.residuals.consistent(rng.uniform(20, 60, network.cell_count), 700)
+    units = network.residuals.tables(np.eye(len(network.residuals.set_of_number)))
+    counted = np.zeros((3, network.cell_count))
+    counted[np.arange(3), network.table(np.arange(network.cell_count), 2)[:, 1]] = 1
+    for share in NoiseModel(network, variances).answer_interval(tables, "c", {"b": "y"}, 0.9):
+        away = counted - share[:, None] * counted.sum(axis=0)
+        variance = (away @ units.T) ** 2 @ variances[network.residuals.set_of_number]
+        np.testing.assert_allclose(np.abs(away @ tables), stats.norm.ppf(0.95) * np.sqrt(variance))

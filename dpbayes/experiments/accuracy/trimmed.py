@@ -98,8 +98,4 @@ class TrimmedTable:
 def _log_density(a: FloatArray, b: FloatArray, z: FloatArray) -> FloatArray:
     # a ln s(z) + b ln s(-z) with one exponential and one logarithm
     below = np.minimum(z, 0.0)
-    density = np.log1p(np.exp(2 * below - z))
-    density *= -(a + b)
-    density += a * below
-    density -= b * (z - below)
-    return density
+    return np.asarray(a * below - b * (z - below) - (a + b) * np.log1p(np.exp(2 * below - z)))

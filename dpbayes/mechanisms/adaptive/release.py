@@ -90,7 +90,8 @@ class AdaptiveRelease:
     def tables(self) -> Release[ReleasedPosterior]:
         """The tables with their noise model, as a release. The prior of every cell is 1/2.
 
-        Its posteriors give no interval to a question about columns that no released table contains together.
+        Its posteriors give no interval to a question about columns that no released table contains together. Their
+        other noise-aware intervals of 95% also contain the share in the records in 95% of releases.
         """
         prior = Dirichlets(self.network, np.full(self.network.cell_count, PRIOR), is_graph_chosen=True)
         noise = NoiseModel(self.network, self.measured.variances)

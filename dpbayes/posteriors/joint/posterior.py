@@ -127,7 +127,7 @@ class JointPosterior(DirichletMixtures):
     def part(self, draws: int | slice) -> "JointPosterior":
         """Return a part of a batch (draws, S, K)."""
         places = slice(draws, draws + 1) if isinstance(draws, int) else draws
-        return JointPosterior(self.prior, self.counts[draws], self.weights[draws], self.tables.part(places))
+        return replace(self, counts=self.counts[draws], weights=self.weights[draws], tables=self.tables.part(places))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         """P(target | evidence), as a mean over dependent samples of all rows: (..., r)."""
@@ -195,7 +195,8 @@ def joint_noise_aware(prior: Dirichlets, noise: NoiseModel, released: FloatArray
             "The joint posterior cannot be computed for this release. Use the row-wise posterior."
         ) from None
     shape = (*np.shape(released)[:-1], counts.shape[1])
-    return JointPosterior(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1), law)
+    chosen = (noise, released) if prior.is_graph_chosen else None
+    return JointPosterior(prior, counts.reshape(*shape, -1), weights.reshape(*shape, -1), law, chosen=chosen)
 
 
 @functools.cache

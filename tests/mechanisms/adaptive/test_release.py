@@ -11,12 +11,15 @@ import pytest
 from scipy import stats
 
 import dpbayes as dp
+from benchmarks.made_up import pair_error
+from benchmarks.own import columns_alone
 from dpbayes.base.amounts import Rho
 from dpbayes.base.validation import InputError
 from dpbayes.base.zcdp import zcdp_epsilon
+from dpbayes.experiments.answers import answers_of
 from dpbayes.mechanisms.adaptive.choices import UNIT, GrowingGraph, PairChoice, chosen_forest
 from dpbayes.mechanisms.adaptive.draws import OpenDPDraws, SimulatedDraws, choice_scale
-from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals, new_prices
+from dpbayes.mechanisms.adaptive.measured import MeasuredResiduals
 from dpbayes.mechanisms.adaptive.plan import AdaptivePlan, plan_for
 from dpbayes.mechanisms.adaptive.process import (
     MOST_STATES,
@@ -31,6 +34,7 @@ from dpbayes.mechanisms.adaptive.release import AdaptiveRelease, drawn_release, 
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import Network
 from dpbayes.model.pair_marginals import pair_marginals
+from dpbayes.model.question import Question
 from dpbayes.posteriors.answers import assumed_independence
 from tests.strategies import random_networks
 
@@ -39,17 +43,6 @@ CERTAINTY = 1e-9
 
 def simulated(table: Dataset, epsilon: float, seed: int = 1) -> AdaptiveRelease:
     return dp.simulate_adaptive(table, epsilon=epsilon, delta=1e-5, rng=np.random.default_rng(seed))
-
-
-def pair_errors(table: Dataset, release: AdaptiveRelease) -> np.ndarray:
-    """The total variation of every pair of columns between the model and the table: (pairs,)."""
-    network = release.network
-    starts = np.concatenate(([0], np.cumsum(network.cards)))
-    model = pair_marginals(network, release.probabilities)
-    has_state = np.concatenate([np.eye(card)[table.codes[:, j]] for j, card in enumerate(network.cards)], axis=1)
-    away = np.abs(model - has_state.T @ has_state / table.n)
-    sums = np.add.reduceat(np.add.reduceat(away, starts[:-1], axis=0), starts[:-1], axis=1) / 2
-    return sums[np.triu_indices(len(network.names), 1)]
 
 
 # What is released
@@ -73,6 +66,10 @@ def test_an_answer_has_an_interval_only_where_a_released_table_joins_its_columns
         assert ["reason" not in answer.to_frame() for answer in answers.values()] == has_interval
         assert 0 < sum(has_interval) < len(pairs)
         np.testing.assert_allclose([a.mean.sum() for a in answers.values()], 1.0)
+    batch = replace(release.tables, outcome=release.tables.outcome.part(None))
+    for one, other in pairs[:6]:  # as Explore shows them
+        read = answers_of(batch, Question(release.network, one, "yes", {other: "yes"}), is_noise_aware=True)
+        assert (read.interval is not None) == joined(release.network, one, other)
     given = replace(release.tables.posterior, is_graph_chosen=False)
     assert all(np.isfinite(given.query(one, {other: "yes"}, interval=0.95).sd).all() for one, other in pairs)
 
@@ -105,7 +102,7 @@ def test_the_guarantee_follows_from_the_rho_of_the_plan(asia: Dataset) -> None:
 
 def test_a_large_epsilon_rebuilds_the_table(asia: Dataset) -> None:
     release = simulated(asia, 1000)
-    assert pair_errors(asia, release).mean() < 0.002
+    assert pair_error(asia, release.network, release.probabilities) < 0.002
     exact = dp.count(release.network, asia).values
     np.testing.assert_allclose(release.tables.outcome.updates, exact, atol=6)
 
@@ -132,7 +129,7 @@ def test_a_real_release_has_the_guarantee_and_another_graph_of_noise_each_time(a
     assert str(first.guarantee) == "ε = 2, δ = 0.00001"
     assert first.process.cost <= first.plan.rho
     assert not np.array_equal(first.measured.numbers[1:9], second.measured.numbers[1:9])
-    assert pair_errors(asia, first).mean() < 0.3
+    assert pair_error(asia, first.network, first.probabilities) < 0.3
 
 
 # Reading
@@ -196,15 +193,6 @@ def test_the_forest_is_left_out_where_nothing_scores_more_than_equal_columns(n: 
 # Sizes
 
 
-def columns_alone(table: Dataset, plan: AdaptivePlan, seed: int) -> AdaptiveRelease:
-    """A release of the columns at the whole budget, read like any other."""
-    start = Process.start(plan, Network(table.names, table.states, ((),) * len(table.names)), table.n)
-    prices = new_prices(start.measured, plan.total)
-    integers = start.measured.noisy(table, prices, SimulatedDraws(np.random.default_rng(seed)))
-    event = Measurement("columns", ((),) * len(table.names), tuple(prices.tolist()), integers)
-    return AdaptiveRelease(plan, start.after(event), is_simulated=True)
-
-
 @pytest.mark.parametrize("epsilon", [0.1, 1])
 def test_independent_columns_are_released_as_precisely_as_alone(epsilon: float) -> None:
     """The mean error of eight releases is within three standard errors: a false alarm in 1 of 300 settings or fewer."""
@@ -213,8 +201,9 @@ def test_independent_columns_are_released_as_precisely_as_alone(epsilon: float) 
     codes = np.column_stack([rng.choice(card, 5000, p=rng.dirichlet(np.ones(card))) for card in cards])
     table = Dataset(tuple(f"v{j}" for j in range(24)), tuple(tuple("abcdef"[:card]) for card in cards), codes)
     releases = [simulated(table, epsilon, seed) for seed in range(8)]
-    ours = [pair_errors(table, own).mean() for own in releases]
-    alone = [pair_errors(table, columns_alone(table, plan_for(epsilon, 1e-5), seed)).mean() for seed in range(8)]
+    ours = [pair_error(table, own.network, own.probabilities) for own in releases]
+    others = [columns_alone(table, plan_for(epsilon, 1e-5), np.random.default_rng(seed)) for seed in range(8)]
+    alone = [pair_error(table, own.network, model_probabilities(own)) for own in others]
     assert np.mean(ours) < np.mean(alone) + 3 * math.hypot(stats.sem(ours), stats.sem(alone))
     assert np.mean([len(own.network.edges) for own in releases]) < 4
 
