@@ -19,8 +19,9 @@ VIOLET = "#9B5FD0"
 LEAF = "#4E9A2E"
 RUST = "#C2622E"
 OLIVE = "#7E9A00"
+WINE = "#8E3B46"
 
-FREE = ("#8E3B46", "#B8860B")
+FREE = ("#B8860B",)
 """Unused colours: a new mechanism takes one of them, which then gets a name above."""
 
 

@@ -125,7 +125,8 @@ class Pictures:
         whose = " for a naive reader" if self.aware else ""
         proved = {most: f"proved{whose}: at most {numeral(most, 2)}" for most in bounds}
         figure = divergence_figure(spread, self.bounds, proved, epsilon=epsilon, value=value, near=others_cause)
-        text = f"{numeral(value / others_cause, 2)} times as far as another {n:,} records would be."
+        times = numeral(value / others_cause, 2)
+        text = f"A release is {times} times as far from it as another {n:,} records would be."
         return figure, text if proved else f"{text} No bound is proved.", value
 
     # The signs

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, CYAN, LEAF, STEEL, VIOLET, Look
+from dpbayes.base.looks import BOUND, LEAF, STEEL, VIOLET, WINE, Look
 from dpbayes.base.parameters import Choice, Parameter, check_parameters
 from dpbayes.base.privacy import NON_PRIVATE, Guarantee
 from dpbayes.base.quadrature import turning_point
@@ -113,7 +113,7 @@ _LOOKS = {
     DieMethod.ENUMERATED: Look(DieMethod.ENUMERATED.value, LEAF, "solid", "star"),
     DieMethod.LOCAL: Look(DieMethod.LOCAL.value, BOUND, "dot", "circle-open"),
     DieMethod.CELLS: Look(DieMethod.CELLS.value, LaplaceUpdates.colour, "solid", "triangle-up"),
-    DieMethod.ONE: Look(DieMethod.ONE.value, CYAN, "dash", "diamond"),
+    DieMethod.ONE: Look(DieMethod.ONE.value, WINE, "dash", "diamond"),
 }
 SAID = {
     DieMethod.GLOBAL: "picks one of all results, near ones more often",

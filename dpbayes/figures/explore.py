@@ -32,7 +32,7 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-LEAST, MOST, ABOVE, NAMED = -2, 5, 5, 2
+LEAST, MOST, ABOVE, NAMED = -3, 5, 5, 2
 """The powers of ten on an axis of divergences, how far a bound may be above them, and the room for its text."""
 
 NEARLY_EQUAL = "nearer than other records"

@@ -56,14 +56,14 @@ def test_labels_are_distinct():
 
 
 def test_no_two_mechanisms_have_one_colour_on_a_network_in_a_regression_or_of_a_die() -> None:
-    """Laplace noise is Laplace noise, of a die too; grey is what is not private."""
+    """Laplace noise on every count is that of a network, of a die too; grey is what is not private."""
     of_dice = {method: method.look.colour for method in DieMethod if method.look.colour != BOUND}
     kinds = {kind: kind.colour for kind in (*MECHANISMS, *OF_RECORDS, RegressionSampler)}
-    others = [colour for method, colour in of_dice.items() if not method.is_laplace]
+    assert of_dice.pop(DieMethod.CELLS) == LaplaceUpdates.colour
+    others = of_dice.values()
     assert len({*kinds.values(), *others}) == len(kinds) + len(others), "a new mechanism takes a colour of FREE"
     assert len(FREE) > 0
     assert not {*kinds.values(), *others} & set(FREE), "a colour that is taken gets a name and leaves FREE"
-    assert {of_dice[DieMethod.CELLS], of_dice[DieMethod.ONE]} == {LaplaceUpdates.colour}
 
 
 @pytest.mark.parametrize("kind", MECHANISMS)

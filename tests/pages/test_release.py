@@ -248,7 +248,7 @@ def test_one_epsilon_of_an_adaptive_release_is_everywhere_on_the_page(path: Path
     assert page_headline(at).endswith("at a cost of ε = 2.9 at δ = 10⁻⁶.")
     at = make(at)
     assert any(belief_sentence(Guarantee(2.9, 1e-6)) in plain(text.value) for text in at.markdown)
-    assert at.dataframe[1].value.iloc[0].tolist()[:3] == ["asia", "3", "2.9"]
+    assert at.table[0].value.loc["asia"].tolist()[:2] == ["3", "2.9"]
     request = read_document(ledger.outcome(path, 4)).request
     assert request.stated == parsed_promise("2.9", "0.000001")
 
@@ -311,8 +311,8 @@ def test_the_newest_budget_is_the_first_to_be_raised(path: Path, tmp_path: Path)
 def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_released(path: Path, tmp_path: Path) -> None:
     published = released(tmp_path)
     at = open_page(PAGE)
-    budgets, releases = (frame.value for frame in at.dataframe[:2])
-    assert budgets.iloc[0].tolist() == ["garden", "2", "0.5", "1.5"]
+    budgets, releases = at.table[0].value, at.dataframe[0].value
+    assert budgets.loc["garden"].tolist() == ["2", "0.5", "1.5"]
     assert releases.iloc[0].tolist()[:3] == ["garden-1", "0.5", "released"]
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())
     assert not any("later releases" in text.value for text in at.markdown)

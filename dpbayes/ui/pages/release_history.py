@@ -66,7 +66,7 @@ def history(path: Path, delta: float) -> None:
         return
     st.subheader("Ledger")
     st.caption("Not private (curator view)")
-    st.dataframe(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts]), hide_index=True)
+    st.table(pd.DataFrame.from_records([_budget_line(account, delta) for account in accounts], index="dataset"))
     every, names = [spending for dataset in books.accounts for spending in books.of(dataset)], release_names(books)
     if every:
         lines = [_release_line(names[spending.row], spending, delta) for spending in every]
