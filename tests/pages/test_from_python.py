@@ -1,7 +1,6 @@
 """The code that a page shows runs as it stands, and prints the number that the page shows."""
 
 import dataclasses
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 import dpbayes as dp
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import numeral
+from dpbayes.base.text import factor_text
 from dpbayes.mechanisms import OF_RECORDS
 from dpbayes.model.network import Network
 from dpbayes.releases.publishing import publish
@@ -61,7 +60,7 @@ def in_data(at: AppTest, values: list[Any]) -> None:
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
     computed = frame_of(boards(at)[0])["figures"]["verdict"]["data"][-1]["hovertemplate"]
-    assert re.search(rf"(ε = |and |most ){re.escape(numeral(needed, 4))}[,) ]", computed)
+    assert f" {factor_text(needed)} times" in computed
 
 
 def in_lab(at: AppTest, values: list[Any]) -> None:

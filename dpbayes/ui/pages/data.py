@@ -125,7 +125,7 @@ def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
             if chosen.domains:
                 refused, leaks = bool(chosen.refused), bool(chosen.leaking_columns)
                 next_page("Network", "pages/network.py", disabled=refused, is_first=not leaks)
-        if chosen.refused:
+        if chosen.refused and chosen.domains:
             kept = "Until then, the preview and the other pages use the last valid columns."
             st.caption(f":red[{escaped(chosen.refused)}] {kept}")
         elif chosen.domains and not chosen.leaking_columns:
