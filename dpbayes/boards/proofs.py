@@ -51,6 +51,7 @@ LIMIT = Panel(
     "verdict",
     "Does the stated ε hold?",
     "The factor as stated, as proved, and as computed for the worst pair of tables.",
+    large=True,
     help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the dotted line), red is above it; a hollow bar "
     "holds, and is larger than needed. Where the paper states no factor, that of the setting is allowed.",
 )
@@ -58,7 +59,6 @@ WORST = Panel(
     "worst",
     "How well is one record hidden?",
     "The releases of the worst pair of neighbouring tables.",
-    large=True,
     help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
     "They are named under “Formula, assumptions and sources”.",
 )
@@ -148,9 +148,9 @@ def _limit(audited: Audited, report: AuditReport) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
     claim, proved, allowed = report.claimed, report.certified, _limit_of(audited, report)
     limit = allowed.epsilon if allowed.is_private else audited.promised.epsilon
-    rows = [LossBar("Stated in the paper", 0.0, 0.0, "no guarantee")]
+    rows = [LossBar("Stated", 0.0, 0.0, "no guarantee")]
     if claim.is_private:
-        rows = [_bar("Stated in the paper", claim, *_finding(audited, report)[1:])]
+        rows = [_bar("Stated", claim, *_finding(audited, report)[1:])]
     if proved.is_private and report.verdict is AuditVerdict.PROVED_AND_TIGHT:
         rows = [replace(rows[0], name="Stated and proved")]
     elif proved.is_private:
@@ -164,7 +164,7 @@ def _computed(report: AuditReport, limit: float) -> LossBar:
     least, most = report.needed_at_least, report.needed
     is_range = most - least > 1e-6 * max(1.0, most)
     text = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
-    verdict = ("holds", "within the limit") if most <= limit * (1 + SLACK) else ("open", "open")
+    verdict = ("holds", "allowed") if most <= limit * (1 + SLACK) else ("open", "open")
     if least > limit * (1 + SLACK):
         times = math.exp(min(least - limit, MOST_LOSS))
         verdict = ("fails", f"{numeral(times)} times too much" if times >= 2 else "too much")
@@ -239,10 +239,10 @@ def _finding(audited: Audited, report: AuditReport) -> tuple[str, str, str]:
             return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}.", "fails", "does not hold"
         case AuditVerdict.PROVED_AND_TIGHT:
             said = f"{name}: the stated {claim} holds and cannot be made smaller."
-            return said, "holds", "holds, and cannot be smaller"
+            return said, "holds", "holds"
         case AuditVerdict.HOLDS if proved.epsilon < claim.epsilon:
             said = f"{name}: the paper’s formula gives {claim}, which holds; {proved} is enough."
-            return said, "loose", "holds, looser than needed"
+            return said, "loose", "holds, more than needed"
         case AuditVerdict.HOLDS if proved.epsilon > claim.epsilon:
             said = f"{name}: the stated {claim} holds for these tables; in general, {proved} is proved."
             return said, "open", "holds for these tables"
@@ -334,7 +334,7 @@ def example_view(shown: ClaimShown) -> View:
     """
     claim, (example, *_) = claim_of(shown), failures_of(shown)
     values, texts = (example.printed, example.truth), distinct_texts(example.printed, example.truth, most=3)
-    rows = [LossBar(*row) for row in zip(("Stated in the paper", "True value"), values, values, texts, strict=True)]
+    rows = [LossBar(*row) for row in zip(("Stated", "True value"), values, values, texts, strict=True)]
     figure = verdict_figure(rows, limit=example.printed, title=example.unit)
     panel = Panel("example", "How far is the true value from the stated one?", "The stated and the true value.")
     frame = Frame(claim_verdict(claim, example), {"example": figure})

@@ -81,7 +81,7 @@ def test_every_board_is_complete_and_small(kind: Any) -> None:
     assert len(board.block()) < 400_000
     for (frame,) in board.frames.values():
         assert list(rows(frame))[-1] == "Computed"
-        assert list(rows(frame))[:-1] in (["Stated in the paper", "Proved"], ["Stated and proved"])
+        assert list(rows(frame))[:-1] in (["Stated", "Proved"], ["Stated and proved"])
         assert len(re.findall(r"\d[\d,]*(?:\.\d+)?", frame.headline.replace(" × 10", ""))) <= 2
         assert "curve" in frame.figures
 

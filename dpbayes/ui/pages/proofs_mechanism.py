@@ -69,7 +69,7 @@ ANSWERS = {
         "Not as here; noise of one size for all tables is safe.",
         "HellingerGlobal",
     ),
-    "May an estimate be scored by its density?": ("No, but by the probability of a grid cell.", "MapExponential"),
+    "May an estimate be scored by its density?": ("No; by the probability of a small interval, yes.", "MapExponential"),
 }
 """The answers of the examples, and the mechanisms in which their fault is corrected."""
 
