@@ -1,9 +1,9 @@
 """Domains proposed from the data. They are convenient but leak information, so all are marked as not public."""
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -39,9 +39,9 @@ def missing_remark(proposals: Iterable[Proposal]) -> str:
 def proposal(name: str, values: Iterable[str]) -> Proposal:
     """Return a default for a column, taken from the data and therefore marked `public=False`.
 
-    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at their
-    quartiles. Missing values, where there are any, become a state of their own. A column is not to be used where each
-    record has another value, as identifiers have; nor is one without values, and text with more than MAX_STATES
+    Few distinct values are categories in natural order; more than MOST_NUMBERS numbers are cut at round numbers about
+    their quartiles. Missing values, where there are any, become a state of their own. A column is not to be used where
+    each record has another value, as identifiers have; nor is one without values, and text with more than MAX_STATES
     distinct values, which have no domain.
     """
     series = values if isinstance(values, pd.Series) else pd.Series(list(values), dtype="str")
@@ -99,12 +99,16 @@ def _quantiles(numbers: FloatArray, records: IntArray, bins: int) -> tuple[float
 
 
 def _rounded(points: FloatArray, low: float, high: float) -> tuple[float, ...]:
-    """Round to the fewest significant digits (at least 2) that keep the points apart and in (low, high]."""
-    for digits in range(2, 17):
-        rounded = [low, *(float(f"{point:.{digits}g}") for point in points)]
-        if all(a < b for a, b in pairwise(rounded)) and rounded[-1] <= high:
-            return tuple(rounded[1:])
-    return tuple(points.tolist())
+    """Return multiples of 1, 2 or 5 times a power of ten about these points, in (low, high]; else the points."""
+    if not points.size:
+        return ()
+    first, last = float(points[0]), float(points[-1])
+    third = (last / 3 - first / 3) or abs(first) / 3 or 0.5
+    power = math.floor(math.log10(third))
+    part = next(part for part in (1, 2, 5, 10) if float(f"{part}e{power}") >= third)
+    step = float(f"{part}e{power}")
+    rounded = {float(f"{k * part}e{power}") for k in range(round(first / step), round(last / step) + 1)}
+    return tuple(sorted(point for point in rounded if low < point <= high)) or tuple(points.tolist())
 
 
 def _natural(text: str) -> tuple[tuple[int, int, str], ...]:

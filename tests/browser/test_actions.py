@@ -52,7 +52,8 @@ def test_an_own_file_needs_few_actions_to_pictures_and_to_a_verified_release(vis
     person, name = Person(screen), f"clinic-{secrets.token_hex(4)}"  # the server's ledger lasts as long as the server
     person.click(person.button("My own data"))
     person.upload(f"{name}.csv", own_file())
-    person.click(person.button(re.compile("^Declare all 3 columns public")))
+    person.click(person.button("Declare the values of 2 columns public"))
+    person.click(person.button(re.compile("^Use round cut points: age cut at 40; 60; 80")))
     person.click(screen.page.get_by_test_id("stTopNavLink").filter(has_text="Explore"))
     pictures = screen.page.locator(".dpbayes-board .main-svg:first-child")
     expect(screen.page.locator(".dpbayes-board .panel")).to_have_count(4)

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -56,12 +56,9 @@ PUBLIC_HELP = (
     "highest age in the file is not. A real release needs this for every column in use."
 )
 
-LEAK = (
-    "Values read from the records can reveal them. Before a release, correct the cells{cuts} and declare values that "
-    "anyone could list without the records."
-)
+LEAK = "Values read from the records can reveal them: before a release, correct the cells below, then declare them."
 
-DECLARED = "You declare that anyone could list these values without the records"
+DECLARED = "You declare that anyone could list these values without the records."
 
 _PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
 """What may stand before cut points, and between them."""
@@ -220,37 +217,37 @@ def _height(rows: int) -> int:
 
 
 def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
-    """Say how many columns are public, and offer to declare the others."""
+    """Say how many columns are public, and offer to declare the others, with round cut points where they were read."""
     domains = {place: mine.domain(place) for place, column in enumerate(mine.columns) if column.use}
-    lacking = [place for place, domain in domains.items() if domain is not None and not domain.public]
-    read = [  # still the cut points that were read from the records
-        place
-        for place, domain in domains.items()
+    lacking = {place: domain for place, domain in domains.items() if domain is not None and not domain.public}
+    cuts = {  # still the cut points that were read from the records
+        place: domain
+        for place, domain in lacking.items()
         if isinstance(domain, Cuts) and text_of(domain) == text_of(mine.proposals[place].domain)
-    ]
+    }
     ready = sum(domain is not None and domain.public for domain in domains.values())
-    cuts = f" the cut points of {escaped(_names(mine, read))}" if read else ""
-    declared = DECLARED + (cuts and f", also{cuts}, which were read from them")
-    said = LEAK.format(cuts=cuts and f" (first{cuts})") if lacking else f"{declared}."
-    st.caption(f"**{ready} of {many(len(domains), 'column')} with public values.** {said}")
+    said = LEAK if lacking else DECLARED
+    st.caption(f"**{ready} of {many(len(domains), 'column')} with public values (values anyone could list).** {said}")
+    listed = {place: domain for place, domain in lacking.items() if place not in cuts}
+    few = dict(list(cuts.items())[:FEW_REASONS])
+    texts = ", ".join(f"{mine.columns[place].name} {text_of(domain)}" for place, domain in few.items())
+    values = f"Declare the values of {many(len(listed), 'column')} public"
     with st.container(horizontal=True, vertical_alignment="center"):
-        if lacking:
-            label = f"Declare all {len(domains)} columns public{cuts and f', also{cuts}'}"
-            st.button(label, key="all.public", type="primary", on_click=_declare_public, args=(mine, keep, lacking))
+        if listed:
+            st.button(values, key="all.public", type="primary", on_click=_declare, args=(mine, keep, listed))
+        if few:
+            label = f"Use round cut points: {escaped(texts)}"
+            kind: Literal["primary", "secondary"] = "secondary" if listed else "primary"
+            st.button(label, key="all.round", type=kind, on_click=_declare, args=(mine, keep, few))
         _description(mine, keep)
 
 
-def _names(mine: DescribedTable, places: Sequence[int]) -> str:
-    names = [mine.columns[place].name for place in places[:FEW_REASONS]]
-    return ", ".join(names) + (f" and {len(places) - FEW_REASONS} more" if len(places) > FEW_REASONS else "")
-
-
-def _declare_public(mine: Table, keep: Callable[[Table], None], places: Sequence[int]) -> None:
+def _declare(mine: Table, keep: Callable[[Table], None], domains: Mapping[int, Column]) -> None:
     """Declare domains public; the browser keeps its edits, of which one may still be on its way."""
     columns = list(mine.columns)
-    for place in places:
-        columns[place] = replace(columns[place], domain=replace(mine.domain(place), public=True))  # type: ignore[type-var]
-    if any(_edits(mine).get(place, {}).get("public") is False for place in places):
+    for place, domain in domains.items():
+        columns[place] = replace(columns[place], domain=replace(domain, public=True))
+    if any(_edits(mine).get(place, {}).get("public") is False for place in domains):
         keep(mine.declared(columns))  # without the edits, which would untick the columns again
     else:
         st.session_state[_SHOWN] = tuple(columns)
