@@ -44,7 +44,7 @@ class PrintedMap:
     audit can list them. Errors: InputError for numbers outside their ranges and tables that are too large.
     """
 
-    named: ClassVar[str] = "the density-scored MAP"
+    named: ClassVar[str] = "the most likely value, chosen by its density"
     prior: tuple[float, float]
     n: int
     epsilon: float
@@ -161,5 +161,5 @@ AUDIT = Audit(
         mechanism_at=_mechanism_at,
         where=lambda numbers: f"tables of {many(numbers['n'], 'record')} of one binary node",
     ),
-    cases={"May an estimate be scored by its density?": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
+    cases={"Can the most likely value be chosen privately?": {"epsilon": 1.0, "n": 50, "prior": 1.0, "omega": 0.1}},
 )

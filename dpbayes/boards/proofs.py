@@ -204,7 +204,7 @@ def _about_the_pair(picture: TwoLaws, worst: WorstCase, loss: float) -> str:
         times = loss / picture.part
         count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else ""
         caption += f" One of the {count}released numbers that it changes: at most {factor_text(picture.part)} times as "
-        caption += f"likely at any value, however rare; all {count}together, {factor_text(loss)} times."
+        caption += f"likely. The factors of all {count}multiply to {factor_text(loss)}."
     return caption
 
 

@@ -63,9 +63,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert WHERE in frame.captions["verdict"]
     assert rows(frame)["Stated and proved"].startswith("7.39 times holds")
     assert rows(frame)["Computed"].startswith("7.39 times")
-    assert frame.captions["worst"].endswith(
-        "at most 1.14 times as likely at any value, however rare; all 16 together, 7.39 times."
-    )
+    assert frame.captions["worst"].endswith("1.14 times as likely. The factors of all 16 multiply to 7.39.")
     assert frame.numbers == {"factor": pytest.approx(np.exp(2))}
     drawn = trace(frame, "exact")
     report = audit(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000, epsilons=drawn["x"])

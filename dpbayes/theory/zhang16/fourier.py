@@ -33,8 +33,8 @@ COROLLARY_2 = Claim(
     "Noisy Fourier coefficients are ε-private",
     r"\langle f^\gamma, h\rangle + \mathrm{Lap}(2|N_I|\,\varepsilon^{-1} 2^{-|I|/2})",
     Verdict.LOOSE,
-    "One record flips at most O < |N_I| coefficients, and the coefficient of the empty set is public. The noise can "
-    "therefore be |N_I|/O times smaller.",
+    "One record flips only a part of the coefficients, and the coefficient of the empty set is public. The noise can "
+    "therefore be smaller, by the share that it does not flip.",
 )
 REMARK_SCALE = Claim(
     Reference("Zhang16", "Remark 1, scale"),

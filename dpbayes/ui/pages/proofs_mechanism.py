@@ -62,14 +62,17 @@ EXAMPLES: dict[str, dict[str, object]] = {
 
 ANSWERS = {
     "Is a sample of a trimmed posterior private?": (
-        "Trimmed as stated, no; trimmed further, yes.",
+        "Without values near 0 and 1 (trimmed), no; trimmed further, yes.",
         "PosteriorSampler",
     ),
     "May the noise depend on the data?": (
-        "Not as here; noise of one size for all tables is safe.",
+        "Not if fitted to one table (local sensitivity); noise of one size for all is safe.",
         "HellingerGlobal",
     ),
-    "May an estimate be scored by its density?": ("No; by the probability of a small interval, yes.", "MapExponential"),
+    "Can the most likely value be chosen privately?": (
+        "Not by the height of a curve; by the probability of a small interval, yes.",
+        "MapExponential",
+    ),
 }
 """The answers of the examples, and the mechanisms in which their fault is corrected."""
 
