@@ -167,7 +167,7 @@ def _computed(report: AuditReport, limit: float) -> LossBar:
     verdict = ("holds", "allowed") if most <= limit * (1 + SLACK) else ("open", "open")
     if least > limit * (1 + SLACK):
         times = math.exp(min(least - limit, MOST_LOSS))
-        verdict = ("fails", f"{numeral(times)} times too much" if times >= 2 else "too much")
+        verdict = ("fails", f"{numeral(times)} × too much" if times >= 2 else "too much")
     return LossBar("Computed", least, most, f"{text} times", *verdict)
 
 

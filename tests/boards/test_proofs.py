@@ -93,7 +93,7 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     assert report.at_least > 7
     assert frame.notes[0].endswith(f"ε = 2 does not hold. The privacy loss is {between}.")
     assert rows(frame)["Computed"].startswith(f"{numeral_above(np.exp(report.at_least))} to ")
-    assert rows(frame)["Computed"].endswith(f"{np.exp(report.at_least - 2):.3g} times too much")
+    assert rows(frame)["Computed"].endswith(f"{np.exp(report.at_least - 2):.3g} × too much")
     np.testing.assert_allclose(trace(frame, "first", "worst")["y"].max(), np.exp(report.worst.laws.part))
     assert f"release {numeral_above(np.exp(report.at_least))} times as likely" in frame.headline
     assert frame.numbers["factor"] == pytest.approx(np.exp(report.at_least))
