@@ -122,7 +122,7 @@ HELP = (
     "further than an arrow does without noise."
 )
 
-PRICE = "An arrow costs no privacy: ε covers the whole graph. Its noise costs accuracy: the gap to the pale bar."
+PRICE = "An arrow costs no privacy. Noise and few records cost accuracy: the gap to the pale bar."
 ALT = "For each arrow: the error that it saves at this epsilon, with an interval, and without noise."
 
 

@@ -78,7 +78,7 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     room = {"tickvals": rows, "ticktext": ["<br>"] * len(bars), "range": [0.4 - len(bars), 0.65]}  # two lines a row
     return figure_of(
         [
-            _bars(taught, rows, TEACHES, faded(BOUND, 0.25)),
+            _bars(taught, rows, TEACHES, faded(BOUND, 0.4)),
             *(_of_look(look, bars, net, rows) for look in LOOKS),
             {"type": "scatter", "x": net, "y": rows + BAR, "showlegend": False} | interval,
             _zero(rows),

@@ -106,7 +106,7 @@ def _span(theta: FloatArray, curves: Sequence[FloatArray], samples: FloatArray) 
 ABSENT = "missing"
 """The value that stands for no value."""
 
-LIGHT, DARK = 0.25, 0.75
+LIGHT, DARK = 0.35, 0.8
 """The opacities of the first and the last value of a bar."""
 
 LETTER, LETTERS = 1.8, 18
@@ -145,6 +145,7 @@ def _column(values: Sequence[str], records: IntArray, row: float) -> tuple[Trace
     starts, shades = np.cumsum(shares) - shares, [_shade(values, k) for k in range(len(values))]
     texts, within, below = [], [], []
     for value, share in zip(values, shares, strict=True):
+        value = value.replace(">=", "≥")
         name = value if len(value) <= LETTERS else value[: LETTERS - 1] + "…"
         percent = f"{share:.1f}%" if 0.05 <= share < 99.95 else share_text(share / 100)
         texts.append(f"{name} {percent}")

@@ -73,7 +73,8 @@ NOT_FOR_A_CHOICE = (
 
 def network_page(chosen: Chosen) -> None:
     """Show the drawing beside the price and worth of its arrows, and its files."""
-    start_from(chosen)
+    if not chosen.settings.story:
+        start_from(chosen)
     with st.container(key="network"):
         drawing, worth = st.columns(2, gap="medium")
     with drawing, st.container(key="picture"):
@@ -171,7 +172,8 @@ def start_from(chosen: Chosen) -> None:
     choices = (ARRANGED, *(() if _is_own(chosen) else ("data",)), *(OVER_COLUMNS if chosen.domains else ()), *NAMED)
     if chosen.is_curator and chosen.domains and not chosen.is_connected:
         choices += (ADAPTIVE,)
-    with st.container(horizontal=True, vertical_alignment="center", key="start"):
+    key = "start" if chosen.is_curator else None  # which a low window moves up, where a recipient has a caption
+    with st.container(horizontal=True, vertical_alignment="center", key=key):
         st.markdown("Start from", width="content")
         kind = st.selectbox(
             "Start from",

@@ -126,10 +126,11 @@ def within_app() -> None:
 
 
 def next_page(title: str, file: str, *, disabled: bool = False, is_first: bool = True) -> None:
-    """Show the button that opens the next page of the workflow; `is_first` is whether nothing is to be done before."""
+    """Show the button to the next page, unless a story has its own; `is_first`: nothing is to be done before."""
     kind: Literal["primary", "secondary"] = "primary" if is_first else "secondary"
     label, icon = f"Next: {title}", ":material/arrow_forward:"
-    if st.button(label, type=kind, key="next", icon=icon, icon_position="right", disabled=disabled):
+    is_shown = not current().story
+    if is_shown and st.button(label, type=kind, key="next", icon=icon, icon_position="right", disabled=disabled):
         turn_to(file)
 
 
