@@ -122,7 +122,7 @@ class Pictures:
         # other records of the same source cause half a nat for each free probability
         others_cause = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
         bounds = [_log_at(bound.x, bound.y, epsilon) for bound in self.bounds[:1]]
-        whose = " for a naive reader" if self.aware else ""
+        whose = " (naive reader)" if self.aware else ""
         proved = {most: f"proved{whose}: at most {numeral(most, 2)}" for most in bounds}
         figure = divergence_figure(spread, self.bounds, proved, epsilon=epsilon, value=value, near=others_cause)
         times = numeral(value / others_cause, 2)
@@ -210,7 +210,7 @@ class Pictures:
         text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right; "
         text += f"without noise, {share_text(without)}{tied}."
         if value <= majority:
-            text = f"No: always the most frequent value of {name} is right in {share_text(majority)} of records."
+            text = f"No: {share_text(value)}; always guessing the most frequent {name} gives {share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
 
     def _rng(self, word: str) -> np.random.Generator:

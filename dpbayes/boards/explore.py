@@ -107,11 +107,11 @@ ACCURACY = Panel(
     "the other records. Majority class: the most frequent value is predicted for every record.",
 )
 
-UNKNOWN = "The range is what this reader still does not know; the curator’s range is where 95 of 100 releases fall."
+UNKNOWN = "This range is what the noise and the number of records leave open; the curator’s is from the noise alone."
 
 ATTACK = (
     "Someone who knows all other records believes with 10% that a statement about one person is true: the bottom row. "
-    "A release can add at most the fainter squares above it."
+    "A release can add at most "
 )
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
@@ -245,7 +245,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
-            _promise(promise),
+            _promise(promise)[: 1 if PERSON.key in figures else None],
             {"posterior": f"{counts} {answer}. {caption}", **captions},
             numbers | {"released": float(read.means[this])},
         )
@@ -256,7 +256,8 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
 def _person(inputs: CuratorInputs, panels: tuple[Panel, ...], epsilon: float) -> Shown:
     """Return the picture of what a release can reveal about one person, if there is a panel for it."""
     most = ceiling(SUSPICION, inputs.mechanism_at(epsilon).certified)
-    return {panel.key: belief_figure(SUSPICION, most) for panel in panels}, {panel.key: ATTACK for panel in panels}, {}
+    said = ATTACK + ("the fainter squares above it." if most - SUSPICION >= 0.01 else "a part of one square.")
+    return {panel.key: belief_figure(SUSPICION, most) for panel in panels}, {panel.key: said for panel in panels}, {}
 
 
 def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
@@ -281,8 +282,8 @@ def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
         return f"Mean absolute error: {numeral(own, 2)}."
     batches = _releases(inputs, other_at(epsilon))
     error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
-    decimals = 1 - math.floor(math.log10(max(own, error, 1e-9)))
-    return f"Mean absolute error: {own:.{decimals}f} ({other_at(epsilon).label}: {error:.{decimals}f})."
+    decimals, label = 1 - math.floor(math.log10(max(own, error, 1e-9))), inputs.mechanism_at(epsilon).label
+    return f"Mean absolute error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:

@@ -32,11 +32,11 @@ from dpbayes.figures.style import (
 HEIGHT = 256
 """Pixels of a picture of which four are on a screen."""
 
-LEAST, MOST, ABOVE, NAMED = -3, 5, 5, 2
-"""The powers of ten on an axis of divergences, how far a bound may be above them, and the room for its text."""
+LEAST, MOST, ABOVE = -3, 5, 5
+"""The powers of ten on an axis of divergences, and how far a bound may be above them."""
 
-NEARLY_EQUAL = "nearer than other records"
-"""The text of the region below the divergence that other records would cause."""
+NEARLY_EQUAL = "as near as other records"
+"""The name of the region below the divergence that other records would cause."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
@@ -77,24 +77,22 @@ def divergence_figure(
     lines = [_line(curve.look, curve.x, _positive(curve.y)) | {"showlegend": False} for curve in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
     mark = value_mark(epsilon, value, f"{numeral(value, 2)} nats", spread.look.colour, side="bottom right")
-    top = _top(spread, bounds) + NAMED
-    y, x = _divergences("KL divergence, nats", top), small_epsilon_axis(spread.x)
+    y, x = _divergences("KL divergence, nats", _top(spread, bounds)), small_epsilon_axis(spread.x)
     ends = 10.0 ** np.array(x["range"])
     region = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.full(2, near), faded(GREEN, 0.15))
-    text = {"xref": "paper", "x": 0.01, "y": LEAST + 0.7, "xanchor": "left", "text": NEARLY_EQUAL, "showarrow": False}
-    traces = [region, band, *lines, shown, mark, *(_proved(epsilon, *bound, 10**top) for bound in proved.items())]
+    region |= {"name": NEARLY_EQUAL, "showlegend": True}
+    traces = [region, band, *lines, shown, mark, *(_proved(epsilon, *bound) for bound in proved.items())]
     shapes = [chosen_epsilon(spread.x, epsilon)]
-    figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes, annotations=[text])
+    figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes)
     for name in [curve.look.name for curve in bounds[1:]]:
         figure = directly_named(figure, name, name, float(spread.x[-1]), "top left")
     return figure
 
 
-def _proved(epsilon: float, most: float, text: str, top: float) -> Trace:
-    """Return a dot on the proved bound, and at the top of the picture, where no curve is, the text of its value."""
-    dots = {"x": [epsilon, 1.0], "y": [most, top], "text": ["", text], "textposition": "bottom center"}
-    dots |= {"mode": "markers+text", "marker": {"color": BOUND, "size": 7, "opacity": [1, 0]}, "cliponaxis": False}
-    return {"type": "scatter", "hoverinfo": "skip", "showlegend": False} | dots
+def _proved(epsilon: float, most: float, text: str) -> Trace:
+    """Return a dot on the proved bound, whose value the legend states."""
+    dot = {"x": [epsilon], "y": [most], "name": text, "mode": "lines+markers", "line": {"color": BOUND}}
+    return {"type": "scatter", "hoverinfo": "skip", "marker": {"color": BOUND, "size": 7}} | dot
 
 
 def _divergences(title: str, top: float) -> Axis:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from dpbayes.base.looks import BOUND, PRIVATE, Curve, Look
-from dpbayes.figures.explore import ABOVE, LEAST, MOST, NAMED, Spread, divergence_figure, shares_figure
+from dpbayes.figures.explore import ABOVE, LEAST, MOST, Spread, divergence_figure, shares_figure
 
 X = np.geomspace(0.01, 100, 5)
 MEAN = np.array([100.0, 10.0, 1.0, 0.1, 0.0])
@@ -16,7 +16,7 @@ def test_a_divergence_is_drawn_with_its_interval_its_bounds_and_the_line_at_epsi
     figure = divergence_figure(SPREAD, [bound], {4.0: "at most 4"}, epsilon=2.0, value=0.7, near=2).to_plotly()
     _, band, proved, mean, mark, limit = figure.data
     assert (list(mark.x), list(mark.y), list(mark.text)) == ([2.0], [0.7], ["0.7 nats"])
-    assert (limit.x[0], limit.y[0], limit.text[1]) == (2.0, 4.0, "at most 4")
+    assert (limit.x[0], limit.y[0], limit.name) == (2.0, 4.0, "at most 4")
     assert np.array_equal(mean.y[:4], MEAN[:4])
     assert np.isnan(mean.y[4]), "a logarithmic axis has no zero"
     assert np.array_equal(proved.y[:4], 10 * MEAN[:4])
@@ -29,10 +29,10 @@ def test_a_bound_far_above_does_not_push_what_is_simulated_out_of_the_picture():
     vacuous = Curve(Look("stated", BOUND, "dash"), X, np.full(5, 1e12), NONE)
     low, high = divergence_figure(SPREAD, [vacuous], {}, epsilon=1.0, value=1.0, near=2).to_plotly().layout.yaxis.range
     assert low < np.log10(MEAN[3]) < np.log10(SPREAD.high[0]) < high < 12
-    assert high == np.log10(SPREAD.high[0]) + ABOVE + NAMED + 0.1
+    assert high == np.log10(SPREAD.high[0]) + ABOVE + 0.1
     vanishing = Spread(SPREAD.look, X, MEAN * 1e-5, MEAN * 1e-5, MEAN * 1e-5)
     ends = divergence_figure(vanishing, [], {}, epsilon=1.0, value=1.0, near=2).to_plotly().layout.yaxis.range
-    assert ends == (LEAST - 0.1, MOST + NAMED + 0.1)
+    assert ends == (LEAST - 0.1, MOST + 0.1)
 
 
 def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():

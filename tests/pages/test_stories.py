@@ -84,8 +84,6 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
             put(at, f"story.guess.{key}.{number}", f"{0.98765 * most}")
             assert f"**{numeral(answer, DIGITS)}**" in judged(at)
             assert not is_covered(at)
-        if key == "exercise" and number == len(story.steps):
-            slide(at, "epsilon", 3.0)
         press(at, "Next")
     assert story.learnt in banner(at)
     collected = next(m.value for m in at.markdown if m.value.startswith("1. "))

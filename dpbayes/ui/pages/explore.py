@@ -249,14 +249,16 @@ def _tables(chosen: Chosen) -> Tables:
             if chosen.options("explore").tables is SimulatedTables.LOADED:
                 return TrueTable(chosen.counts)
         is_published = planned.source == PlannedTables.source
-        answer = _guess(question, "my guesses, without the table: answer", "answer", "0 to 1", most=1)
-        rows = _guess(question, "matching records", "records", "number", most=planned.n) if question.evidence else None
+        with st.popover("My guesses", key="my.guesses"):
+            answer = _guess(question, "Without looking at the table, what answer do you expect?", "answer", "0 to 1", 1)
+            words = "And how many records match the condition?"
+            rows = _guess(question, words, "records", "number", planned.n) if question.evidence else None
     if not is_published and (answer is None or (question.evidence and rows is None)):
         st.caption("Type what you expect from public knowledge. Until then, this ε is only an example.")
     return planned if is_published and answer is rows is None else guessed(question, planned, answer, rows)
 
 
-def _guess(question: Question, words: str, label: str, otherwise: str, *, most: int) -> float | None:
+def _guess(question: Question, words: str, label: str, otherwise: str, most: int) -> float | None:
     """Offer a box for a number about a question that is known in public; return it, None if none is typed."""
     guesses: dict[tuple[str, str], float | None] = st.session_state.setdefault("guesses", {})
     place, key = (question.text, label), f"guess.{label}"
@@ -267,7 +269,7 @@ def _guess(question: Question, words: str, label: str, otherwise: str, *, most: 
         number = plain_number(text, whole=most > 1)
         guesses[place] = finite_number("A guess here", number, low=most > 1, high=most) if number else None
 
-    st.markdown(words, width="content")
+    st.markdown(words)
     box(label, key, shown, take, label_visibility="collapsed", placeholder=otherwise, width=88)
     refusal(f"box.{key}", shown)
     return number_guessed

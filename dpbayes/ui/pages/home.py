@@ -27,13 +27,13 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little: if one person’s record said something else, any release would be at most 2.72 "
-    "times as likely at ε = 1, and 1.11 times at ε = 0.1. A larger ε lets more be learned, also about one person."
+    "**Epsilon (ε)** says how little. At ε = 1, odds of 1 to 9 (10%) that something is true of one person "
+    "become at most 2.72 to 9 (23.2%). A larger ε lets more be learned, also about one person."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 ARROWS = (
-    "The arrows of the network say which columns depend on which. An arrow costs no privacy, but its noise costs "
-    "accuracy: it is worth it where it teaches more."
+    "The arrows of the network say which columns depend on which. An arrow costs no privacy, but "
+    "splits the counts into more cells, each with its own noise."
 )
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
@@ -46,7 +46,6 @@ def home_page() -> None:
         headline("Share what your data shows, and limit what it reveals about anyone.")
         st.markdown(WHAT_IT_IS)
         st.markdown(EPSILON)
-    with words:
         with st.container(horizontal=True):
             if st.button("Explore this example", type="primary", key="explore"):
                 st.switch_page("pages/explore.py")
@@ -54,6 +53,7 @@ def home_page() -> None:
                 change(seat=Seat.CURATOR, data="upload", graph="", target="", state="", evidence=())
                 st.switch_page("pages/data.py")
             st.button("What is ε? (3 min)", key="begin", on_click=open_step, args=("epsilon",))
+    with words:
         st.markdown(STEPS)
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):

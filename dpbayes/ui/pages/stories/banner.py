@@ -134,9 +134,8 @@ def _summary(story: OpenStory) -> Callable[[], None]:
     lines = [f"{number}. {escaped(guess.ask)} {done.comparison}" for number, guess, done in said if guess and done]
 
     def collect() -> None:
-        error, belief, preset = number_shown("error"), number_shown("belief"), story.story.steps[-1].settings
-        is_chosen = replace(current(), story="", step=1, present=Present.OFF) != preset
-        if error is not None and belief is not None and is_chosen:
+        error, belief, last = number_shown("error"), number_shown("belief"), story.story.steps[-1].guess
+        if error is not None and belief is not None and last is not None and last.number == "belief":
             choice = f"{kind_called(current().mechanism).label} at ε = {current().parameter('epsilon'):g}"
             limits = f"a mean absolute error of {numeral(error, DIGITS)}, and a 10% belief rises to at most"
             lines.append(f"\n**Your choice:** {choice}: {limits} {in_hundred(belief / 100)}%.")
