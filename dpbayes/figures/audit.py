@@ -93,7 +93,7 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") ->
         x=titled(title, range=[0, end]) if title else factor_axis(end),
         # each tick, though unseen, gives the picture height on a board
         y={"range": [len(rows) - 0.45, -0.7], "visible": False, "fixedrange": True, "tickvals": [0] * 3 * len(rows)},
-        height=80 + 130 * len(rows),
+        height=80 + 200 * len(rows),
         meta=ROWS["meta"],
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
         barmode="overlay",
