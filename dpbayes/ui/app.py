@@ -146,7 +146,6 @@ def _missing_from_link() -> str:
 
 ONLY_HERE = "This address works on this computer only."
 
-
 OWN_NAMES = (None, "", "localhost", "127.0.0.1", "::1")
 """The names of a computer for itself."""
 

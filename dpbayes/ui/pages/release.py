@@ -455,7 +455,7 @@ def _risks(charged: ChargedAccount, *, is_made: bool) -> None:
     spent = account.spent if is_made else account.spent + own
     if spent > own > 0:
         of_all = Guarantee(epsilon_of(account.measure, spent, float(charged.delta)))
-        risen = f"{percent(SUSPICION)} → {in_hundred(ceiling(SUSPICION, of_all))}%"
+        risen = f"{percent(SUSPICION)} → at most {in_hundred(ceiling(SUSPICION, of_all))}%"
         st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", risen)
 
 
@@ -464,13 +464,13 @@ def _costs(charged: ChargedAccount) -> None:
     account, cost = charged.account, charged.cost
     if charged.problem or cost is None:
         return
+    if not charged.is_enough:
+        st.markdown(f"The cost is ε = **{charged.shown(cost)}**, and **{charged.shown(account.left)}** is left.")
+        return
     spent, left = account.spent + cost, account.left - cost
-    rest = f"ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left." * charged.is_enough
-    st.progress(
-        min(float(spent / account.budget), 1.0),
-        text=f"Then ε = **{charged.shown(spent)}** of **{charged.shown(account.budget)}** is spent{charged.at_delta}. "
-        f"{rest}",
-    )
+    rest = f"ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left."
+    said = f"Then ε = **{charged.shown(spent)}** of **{charged.shown(account.budget)}** is spent{charged.at_delta}."
+    st.progress(float(spent / account.budget), text=f"{said} {rest}")
 
 
 def _finding(charged: ChargedAccount, request: Chargeable) -> str:
@@ -499,7 +499,8 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
     if not charged.is_enough and not charged.problem:
-        way = f"Choose a smaller ε, or raise the total budget {'above' if charged.is_new else 'below, under Ledger'}."
+        smaller = "Choose a smaller ε, or raise" if account.left > 0 else "Raise"
+        way = f"{smaller} the total budget {'above' if charged.is_new else 'below, under Ledger'}."
         st.info("Set δ to 0, or choose a mechanism with Laplace noise." if charged.cost is None else way)
     if charged.cost is None:
         return

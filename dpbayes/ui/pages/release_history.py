@@ -169,7 +169,7 @@ def example_or_file(mine: bytes | None) -> None:
     place = st.container()
     left, right = st.columns(2, gap="large", vertical_alignment="bottom")
     with left:
-        said = "Release to check (release.json). Upload your file, as a link contains none. It is not stored."
+        said = "Your release.json. A link does not contain it. The file is not stored."
         file = document_place(said, key="release.file")
     with sentence_instead():
         data = file.getvalue() if file else mine or example()

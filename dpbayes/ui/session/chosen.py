@@ -53,7 +53,6 @@ SLOW_SAMPLE = 500_000
 FIRST_COLUMNS = 12
 """The number of columns of an uploaded table that are nodes at first."""
 
-
 USUAL_RECORDS = 1_000
 """The number of records of a made-up table if the table in use has no public number of records."""
 
@@ -447,7 +446,6 @@ def _shipped(key: str) -> Dataset:
 
 
 # The question
-
 
 EXAMPLE = ("bronc", "yes"), ("smoke", "yes")
 """The event and the condition asked about in a network that has these nodes and states, until the person asks."""

@@ -69,8 +69,8 @@ def opened_release(data: bytes, *, key: str, places: Sequence["st.delta_generato
     document = kept(f"{key}.document", data, lambda: read_document(data))
     if key != NEWEST:
         with above:
-            begun = "Not your file, but an" if key == "example" else "Release of"
-            headline(f"{begun} {escaped(_summary(document))}. All checks hold.")
+            of_file = f"Release of {escaped(_summary(document))}. All checks hold."
+            headline("Upload a release.json to check it. Below is an example." if key == "example" else of_file)
     _said(document, data, key=key)
     with st.expander("Full statement and checks") as statement_part:
         place = statement_part if key == NEWEST else beside  # whoever has just made a release knows its source

@@ -31,8 +31,6 @@ _PRESENT = f"<style>{(_FOLDER / 'present.css').read_text(encoding='utf-8')}</sty
 _COVER = f"<style>{(_FOLDER / 'cover.css').read_text(encoding='utf-8')}</style>"
 """Boards keep their place and show nothing but the slider until a guess, not even to who hears the page."""
 
-_NO_STYLE = "<style></style>"
-
 _mount = st.components.v2.component("dpbayes_story", js=(_FOLDER / "banner.js").read_text(encoding="utf-8"))
 
 
@@ -65,7 +63,7 @@ def banner(page: str) -> Callable[[], None]:
             st.button("Leave", key="story.leave", on_click=_leave)
     # Always one style element: the browser keeps a missing element until a run has ended, and a page that works
     # would stay covered after the guess.
-    st.html(style or _NO_STYLE)
+    st.html(style or "<style></style>")
     return compare
 
 
