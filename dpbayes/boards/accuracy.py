@@ -141,14 +141,14 @@ def accuracy_advice(study: AccuracyStudy) -> str:
     exact, majority = study.mean(EXACT)[0], study.mean(MAJORITY)[0]
     if exact <= majority:
         return "So: publish the most frequent value alone; the table adds nothing to it here."
-    gain = "nine tenths of the way from the dashed line to the blue one."
+    gain = "keeps 90% of what the table adds to guessing its most frequent value."
     for k, epsilon in enumerate(study.plan.epsilons):
         kept = [m for m in study.ranked_at(k) if np.all(10 * (exact - study.mean(m)[k:]) < exact - majority)]
         if kept:
             names = dict.fromkeys(study.look(one).name for one in (kept[0], *study.alike_at(k)))
             doubt = " (no clear difference)" if len(names) > 1 else ""
-            return f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}: {gain}"
-    return f"So: no ε up to {numeral(study.plan.epsilons[-1])} reaches {gain}"
+            return f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}: this {gain}"
+    return f"So: no ε up to {numeral(study.plan.epsilons[-1])} {gain}"
 
 
 def _is_clear(lost: Estimate) -> bool:

@@ -139,9 +139,10 @@ def die_advice(errors: Quantiles, scenario: Scenario) -> str:
     starts = {method: int(np.append(False, is_near)[::-1].argmin()) for method, is_near in near.items()}
     most = max(starts.values())
     names = " or ".join(method.value for method, start in starts.items() if start == most)
-    text = f"So: no mechanism has half of its releases within {NEAR} of the truth."
+    within = f"half of the releases within {many(misread_throws(scenario, NEAR), 'misread throw')} of {scenario.n:,}"
+    text = f"So: no mechanism has {within}."
     if most:
-        text = f"So: choose ε = {numeral(STOPS[-most])} or more with {names}: half of the releases are within {NEAR}."
+        text = f"So: choose ε = {numeral(STOPS[-most])} or more with {names}: {within}; others need a larger ε."
     if scenario.calibration is SmoothRun.AS_PRINTED:
         stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
         text += f" For smooth choice the Notes state {stated}; only {proved} is proved."

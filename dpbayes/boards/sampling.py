@@ -160,7 +160,8 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
     figures, captions = {"trim": _trim(row, inputs, exact)}, {}
-    captions["trim"] = f"Mean of the simulated samples: {numeral(float(row.draws.mean()), 3)}."
+    name = "The simulated sample" if sampler.draws == 1 else "Mean of the simulated samples"
+    captions["trim"] = f"{name}: {numeral(float(row.draws.mean()), 3)}."
     if exact is None:
         note = "So: a probability outside this range cannot be released at this ε."
         return Frame(_headline(sampler, row.region, None), figures, (note, *_notes(sampler)), captions)
