@@ -283,7 +283,7 @@ def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
     batches = _releases(inputs, other_at(epsilon))
     error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
     decimals, label = 1 - math.floor(math.log10(max(own, error, 1e-9))), inputs.mechanism_at(epsilon).label
-    return f"Mean absolute error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
+    return f"Mean error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:
