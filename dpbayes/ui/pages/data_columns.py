@@ -236,7 +236,7 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
         if listed:
             st.button(values, key="all.public", type="primary", on_click=_declare, args=(mine, keep, listed))
         if few:
-            label = f"Use round cut points: {escaped(texts)}"
+            label = f"Declare cut points, rounded from the records: {escaped(texts)}"
             kind: Literal["primary", "secondary"] = "secondary" if listed else "primary"
             st.button(label, key="all.round", type=kind, on_click=_declare, args=(mine, keep, few))
         _description(mine, keep)
