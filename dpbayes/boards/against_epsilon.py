@@ -18,7 +18,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds, epsilon_curves, proved_share
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import BAND, accuracy_figure, at_epsilon
-from dpbayes.figures.explore import Spread, divergence_figure, shares_figure
+from dpbayes.figures.explore import Spread, divergence_figure, log_at, shares_figure
 from dpbayes.figures.style import Figure, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
@@ -51,6 +51,7 @@ DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
 PROVED, STATED = Look("proved", BOUND), Look("in the paper", BOUND, "dash", width=1.5)
+PROVED_NAIVE = replace(PROVED, name="proved for a naive reader")
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
@@ -108,7 +109,8 @@ class Pictures:
         """Bounds on the divergence of a naive reader: as proved, and as the paper states it."""
         stops = np.array(STOPS)
         bounds = divergence_bounds(self.mechanism, self.inputs.counts, stops, delta=DELTA)
-        return [_curve(look, stops, bound) for look, bound in zip((PROVED, STATED), bounds, strict=False)]
+        looks = PROVED_NAIVE if self.aware else PROVED, STATED
+        return [_curve(look, stops, bound) for look, bound in zip(looks, bounds, strict=False)]
 
     def _divergence(self, epsilon: float) -> tuple[Figure, str, float] | None:
         if self.curves is None:
@@ -117,17 +119,14 @@ class Pictures:
         mean, low, high = chosen.divergence_spread
         name = "noise-aware reader" if self.aware else "naive reader" if self.curves.of_posteriors else "releases"
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
-        value = _log_at(chosen.epsilons, mean, epsilon)
+        value = log_at(chosen.epsilons, mean, epsilon)
         network, n = self.inputs.counts.network, self.inputs.counts.n
         # other records of the same source cause half a nat for each free probability
         others_cause = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
-        bounds = [_log_at(bound.x, bound.y, epsilon) for bound in self.bounds[:1]]
-        whose = " (naive reader)" if self.aware else ""
-        proved = {most: f"proved{whose}: at most {numeral(most, 2)}" for most in bounds}
-        figure = divergence_figure(spread, self.bounds, proved, epsilon=epsilon, value=value, near=others_cause)
-        times = numeral(value / others_cause, 2)
-        text = f"A release is {times} times as far from it as another {n:,} records would be."
-        return figure, text if proved else f"{text} No bound is proved.", value
+        figure = divergence_figure(spread, self.bounds, epsilon=epsilon, value=value, near=others_cause)
+        side, times = "Nearer" if value < others_cause else "Farther", numeral(value / others_cause, 2)
+        text = f"{side} than another {n:,} records would be: {times} times as far."
+        return figure, text if self.bounds else f"{text} No bound is proved.", value
 
     # The signs
 
@@ -229,8 +228,3 @@ def _signs_text(shares: Mapping[str, float]) -> str:
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:
     return Curve(look, x, y, np.full(len(x), np.nan))
-
-
-def _log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
-    """Return a positive curve at an epsilon, between its points on logarithmic scales."""
-    return float(np.exp(np.interp(np.log(epsilon), np.log(x), np.log(np.maximum(y, 1e-300)))))

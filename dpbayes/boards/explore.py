@@ -188,10 +188,10 @@ def belief_text(guarantee: Guarantee) -> str:
     return f"{belief_sentence(guarantee)}{WEAK if ceiling(SUSPICION, guarantee) > LIKELY else ''}"
 
 
-def _promise(guarantee: Guarantee) -> tuple[str, ...]:
+def _promise(guarantee: Guarantee, *, only_belief: bool = False) -> tuple[str, ...]:
     """Return what a guarantee says of a belief about one person, and of one person's record."""
     belief = belief_text(guarantee)
-    if not guarantee.is_private or guarantee.delta:
+    if only_belief or not guarantee.is_private or guarantee.delta:
         return (belief,)
     factor = factor_text(guarantee.epsilon)
     return belief, f"With one record changed, any result is at most {factor} times as likely. {COMPOSED}"
@@ -245,7 +245,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
-            _promise(promise)[: 1 if PERSON.key in figures else None],
+            _promise(promise, only_belief=PERSON.key in figures),
             {"posterior": f"{counts} {answer}. {caption}", **captions},
             numbers | {"released": float(read.means[this])},
         )
@@ -283,7 +283,7 @@ def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
     batches = _releases(inputs, other_at(epsilon))
     error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
     decimals, label = 1 - math.floor(math.log10(max(own, error, 1e-9))), inputs.mechanism_at(epsilon).label
-    return f"Mean error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
+    return f"Mean absolute error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
 
 
 def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) -> AnswerPicture:

@@ -113,7 +113,7 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
-ERROR = "the mean error of the released probabilities"
+ERROR = "the mean absolute error of the released probabilities"
 
 HELP = (
     "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "

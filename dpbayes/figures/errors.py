@@ -67,7 +67,7 @@ def errors_figure(errors: Mapping[Look, FloatArray], said: Sequence[str], blind:
     ticks = {"tickvals": [0, 0.5, 1, 1.5, 2], "ticktext": ["0", "half", "as Laplace", "1.5 times", "twice"]}
     return figure_of(
         [dots, texts],
-        x=titled("mean error relative to Laplace", range=[0, 1.03 * WIDEST], **ticks),
+        x=titled("mean absolute error relative to Laplace", range=[0, 1.03 * WIDEST], **ticks),
         y=names_axis(autorange="reversed", tickvals=names, ticktext=points),
         height=120 + 56 * len(names),
         shapes=lines,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpbayes.base.looks import BOUND, GREEN, SLATE, Curve, Look
-from dpbayes.base.text import in_hundred, numeral, percent, power_of_ten, share_text
+from dpbayes.base.text import in_hundred, numeral, numeral_above, percent, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     PERCENT,
@@ -56,15 +56,12 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(
-    spread: Spread, bounds: Sequence[Curve], proved: dict[float, str], *, epsilon: float, value: float, near: float
-) -> Figure:
+def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float, value: float, near: float) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
         spread: The simulated divergence in nats.
-        bounds: The proved bound, and that of a paper, which is named at its end.
-        proved: The proved bound at the chosen epsilon with its text; without one, nothing.
+        bounds: The proved bound, named at its start, and that of a paper, named at its end.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
         near: The divergence that other records would cause.
@@ -74,31 +71,32 @@ def divergence_figure(
     """
     low, high = _positive(spread.low), _positive(spread.high)
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
-    lines = [_line(curve.look, curve.x, _positive(curve.y)) | {"showlegend": False} for curve in bounds]
+    lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    mark = value_mark(epsilon, value, f"{numeral(value, 2)} nats", spread.look.colour, side="bottom right")
+    marks = [value_mark(epsilon, value, f"{numeral(value, 2)} nats", spread.look.colour, side="bottom right")]
+    for most in [log_at(bound.x, bound.y, epsilon) for bound in bounds[:1]]:
+        marks.append(value_mark(epsilon, most, f"at most {numeral_above(most, 2)}", BOUND, side="top right"))
     y, x = _divergences("KL divergence, nats", _top(spread, bounds)), small_epsilon_axis(spread.x)
-    ends = 10.0 ** np.array(x["range"])
-    region = band_of(ends, np.full(2, 10.0 ** (LEAST - 1)), np.full(2, near), faded(GREEN, 0.15))
-    region |= {"name": NEARLY_EQUAL, "showlegend": True}
-    traces = [region, band, *lines, shown, mark, *(_proved(epsilon, *bound) for bound in proved.items())]
-    shapes = [chosen_epsilon(spread.x, epsilon)]
+    ends, bottom = 10.0 ** np.array(x["range"]), 10.0 ** y["range"][0]
+    # the lower edge first, where its name is
+    region = band_of(ends, np.full(2, near), np.full(2, bottom), faded(GREEN, 0.15), name=NEARLY_EQUAL)
+    traces, shapes = [region, band, *lines, shown, *marks], [chosen_epsilon(spread.x, epsilon)]
     figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes)
-    for name in [curve.look.name for curve in bounds[1:]]:
-        figure = directly_named(figure, name, name, float(spread.x[-1]), "top left")
+    named = zip([curve.look.name for curve in bounds], (("bottom right", 0), ("top left", -1)), strict=False)
+    for name, (side, end) in [(NEARLY_EQUAL, ("top right", 0)), *named]:
+        figure = directly_named(figure, name, name, float(spread.x[end]), side)
     return figure
 
 
-def _proved(epsilon: float, most: float, text: str) -> Trace:
-    """Return a dot on the proved bound, whose value the legend states."""
-    dot = {"x": [epsilon], "y": [most], "name": text, "mode": "lines+markers", "line": {"color": BOUND}}
-    return {"type": "scatter", "hoverinfo": "skip", "marker": {"color": BOUND, "size": 7}} | dot
+def log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
+    """Return a positive curve at an epsilon, between its points on logarithmic scales."""
+    return float(np.exp(np.interp(np.log(epsilon), np.log(x), np.log(np.maximum(y, 1e-300)))))
 
 
 def _divergences(title: str, top: float) -> Axis:
-    """Return a logarithmic axis that names few powers of ten, and ends at the power `top`."""
-    powers = range(LEAST, math.floor(top) + 1, 4)
-    texts = [power_of_ten(power) if power else "1" for power in powers]
+    """Return a logarithmic axis that names three powers of ten, and ends at the power `top`."""
+    powers = range(LEAST, math.floor(top) + 1, math.ceil((top - LEAST) / 3))
+    texts = [numeral(10.0**power) if power < MOST else power_of_ten(power) for power in powers]
     ends = [LEAST - 0.1, top + 0.1]
     return titled(title, type="log", range=ends, tickvals=[10.0**power for power in powers], ticktext=texts)
 

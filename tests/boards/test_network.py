@@ -78,11 +78,11 @@ def test_the_errors_of_a_graph_are_the_same_before_and_after_an_arrow_is_drawn()
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
     view = arrow_worth(PUBLIC)
     assert view.frames_at("0.01")[0].headline.startswith("ε = 0.01: the 8 arrows make no clear difference")
-    assert "the 8 arrows raise the mean error" in view.frames_at("0.05")[0].headline
+    assert "the 8 arrows raise the mean absolute error" in view.frames_at("0.05")[0].headline
     assert "Without smoke → lung the error would fall" in view.frames_at("0.1")[0].notes[0]
     for stop in ("1", "10"):
         frame = view.frames_at(stop)[0]
-        assert "the 8 arrows lower the mean error" in frame.headline
+        assert "the 8 arrows lower the mean absolute error" in frame.headline
         assert "Without bronc → dysp the error would rise" in frame.notes[0]
     assert not clear_changes(PUBLIC.study.at(0.01))
     assert len(clear_changes(PUBLIC.study.at(10.0))) > len(clear_changes(PUBLIC.study.at(1.0)))

@@ -278,7 +278,7 @@ def _lemma_8_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
   variance 1, and their mean has the prior $N(0, 1)$. One sample from either posterior has $\\mathrm{{KL}} =
   \\rho^2/2(n + 1) = {number(float(pair.kl[0]))}$ nats, $-\\ln \\mathrm{{BC}} = {number(float(pair.affinity[0]))}$.
 - The overlap $\\|\\xi_1 \\wedge \\xi_2\\|$ is 1 minus the total variation distance. For the worse of
-  the two tables, a guess has a mean error of at least $\\delta$ times the overlap.
+  the two tables, a guess has a mean absolute error of at least $\\delta$ times the overlap.
 - **As stated**, for one answer: the distance ${bound.stated}$ and an error of at least ${worst[0]}$.
 - **Proved**, for $k = {answers}$: $\\sqrt{{1 - \\mathrm{{BC}}^{{2k}}}} = {bound.proved}$ and an error of at least
   ${worst[1]}$. Exactly, $\\mathrm{{erf}}\\bigl(\\tfrac12 \\sqrt{{k \\, \\mathrm{{KL}}}}\\bigr)
