@@ -4,6 +4,7 @@ From public probabilities no record has a part in it; otherwise it is computed f
 curator only: the distribution of the records themselves would count what an arrow learns by chance.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +18,6 @@ from dpbayes.experiments.arrows import (
     Arrow,
     ArrowErrors,
     ArrowStudy,
-    Change,
     PairComparison,
     arrow_study,
     clear_network,
@@ -113,7 +113,7 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
-ERROR = "the mean absolute error of the released probabilities"
+ERROR = "the mean error of the released probabilities"
 
 HELP = (
     "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "
@@ -123,7 +123,8 @@ HELP = (
 )
 
 PRICE = "An arrow costs no privacy. Noise and few records cost accuracy: the gap to the pale bar."
-ALT = "For each arrow: the error that it saves at this epsilon, with an interval, and without noise."
+PRICE_OF = "An arrow costs no privacy. Of the {} points that {} saves without noise, noise and few records take {}."
+ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 
 def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
@@ -138,7 +139,7 @@ def arrow_worth(inputs: PublicArrows | CuratorArrows) -> View:
     stops = STOPS if inputs.network.cell_count <= MOST_CELLS else STOPS[::3]
     n = inputs.table.n if isinstance(inputs, CuratorArrows) else inputs.n
     help = HELP.format(n=many(n, "record"), origin=inputs.origin)
-    panel = Panel("worth", "What does each single arrow save?", ALT, help=help)
+    panel = Panel("worth", "What do the arrows save?", ALT, help=help)
     title, slider = "The price and worth of an arrow", replace(SLIDER, stops=stops)
     board = Board("network", title, (panel,), {}, "1", slider, private=isinstance(inputs, CuratorArrows))
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
@@ -149,7 +150,7 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     clear = clear_changes(errors)
     bars = [
         ArrowBar(
-            arrow_name(one),
+            one.name,
             POINTS * one.limit,
             POINTS * net.value,
             POINTS * CLEAR * net.error,
@@ -160,18 +161,13 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     ]
     bars.sort(key=lambda bar: (bar.is_added, -bar.net))
     numbers = {"error": POINTS * errors.error.value} | {bar.name: bar.net for bar in bars}
-    arrows = len(inputs.network.edges)
+    arrows, captions = len(inputs.network.edges), {"worth": _price(bars)}
     bare = inputs.bare.at(epsilon) if arrows else errors
+    if arrows:
+        bars.insert(0, _whole_bar(inputs.bare.limit - inputs.study.limit, errors, bare))
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    notes = arrow_notes(errors, inputs.last)
-    return Frame(headline, figures, notes, {"worth": PRICE}, numbers)
-
-
-def arrow_name(change: Change) -> str:
-    """Return what a change is called: "smoke → bronc", "add smoke → bronc"."""
-    name = " → ".join(change.arrow)
-    return f"add {name}" if change.is_added else name
+    return Frame(headline, figures, (), captions, numbers)
 
 
 def clear_changes(errors: ArrowErrors) -> list[int]:
@@ -205,25 +201,23 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     return f"{which} {verb} {ERROR} from {before} to {after} percentage points."
 
 
-def arrow_notes(errors: ArrowErrors, last: Arrow | None = None) -> tuple[str, ...]:
-    """Return the error with and without an arrow: one that should be removed, the last one, or that of most effect."""
-    clear = clear_changes(errors)
-    drawn = [k for k in clear if not errors.changes[k].is_added]
-    costly = [k for k in drawn if errors.worths[k].value < 0]
-    done = [] if costly else [k for k, change in enumerate(errors.changes) if change.arrow == last]
-    if not (done or clear):
-        return ()
-    most = max(costly or done or drawn or clear, key=lambda k: abs(errors.worths[k].value))
-    change, saves = errors.changes[most], errors.worths[most].value > 0
-    arrow, is_with = " → ".join(change.arrow), change.is_added != bool(done)  # what was done leads to the drawn graph
-    start = f"{'With' if is_with else 'Without'} {arrow} the error"
-    by = f"{POINTS * abs(errors.worths[most].value):.{decimals(POINTS * one.limit for one in errors.changes)}f}"
-    if most not in clear:
-        return (f"{start} stays about the same.",)
-    if not change.is_added and sum(not one.is_added for one in errors.changes) == 1:
-        return ()  # the headline says so
-    verb = "falls" if is_with == saves else "rises"
-    return (f"{start} {verb if done else f'would {verb[:-1]}'} by {by}.",)
+def _whole_bar(limit: float, errors: ArrowErrors, bare: ArrowErrors) -> ArrowBar:
+    """Return the row of all arrows together, with the two errors of the headline."""
+    gain = Estimate.of(bare.drawn - errors.drawn)
+    before, after, _ = _equal_texts(bare.error.value, errors.error.value, errors.guess)
+    saved = POINTS * gain.value, POINTS * CLEAR * gain.error, _is_clear(gain, errors)
+    return ArrowBar("all drawn arrows", POINTS * limit, *saved, change=f"{before} → {after}")
+
+
+def _price(bars: Sequence[ArrowBar]) -> str:
+    """Return what noise and few records take of what the first of these arrows saves, if it clearly saves some."""
+    digits = decimals(bar.teaches for bar in bars)
+    for first in bars[:1]:
+        taught, net = round(first.teaches, digits), round(first.net, digits)
+        if first.is_clear and 0 < net < taught:
+            texts = f"{taught:.{digits}f}", first.name.removeprefix("add "), f"{taught - net:.{digits}f}"
+            return PRICE_OF.format(*texts)
+    return PRICE
 
 
 def _equal_texts(*errors: float) -> list[str]:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -219,6 +220,11 @@ class Change:
     limit: float
 
     @property
+    def name(self) -> str:
+        """What the change is called: "smoke → bronc", "add smoke → bronc"."""
+        return f"{'add ' * self.is_added}{' → '.join(self.arrow)}"
+
+    @property
     def node(self) -> int:
         """The child, whose table is another one after the change."""
         return self.network.index(self.arrow[1])
@@ -270,6 +276,11 @@ class ArrowStudy:
     counts: tuple[FloatArray, ...]
     noise: tuple[FloatArray, ...]
     prior: PriorRule = PriorRule()
+
+    @cached_property
+    def limit(self) -> float:
+        """The error of the drawn graph without noise and with endless records."""
+        return float(self.comparison.errors(self.network, self.comparison.probabilities(self.network)))
 
     def at(self, epsilon: float) -> ArrowErrors:
         """Return the errors of all graphs at an epsilon."""

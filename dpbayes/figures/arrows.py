@@ -1,18 +1,16 @@
 """What each arrow of a graph is worth: the error that it saves with noise, and without."""
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, PRIVATE
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.style import LINES, ROWS, Figure, Trace, distinct_labels, faded, figure_of, interval_bar, titled
+from dpbayes.figures.style import LINES, ROWS, Figure, Trace, faded, figure_of, interval_bar, plain, titled
 
-LETTERS = 24
-"""Letters of an arrow's name above its bars."""
+LETTERS = 16
+"""Letters of each column's name above the bars of an arrow."""
 
 LEAST_SPAN = 0.2
 """The least error, in percentage points, that is seen as the whole width."""
@@ -44,6 +42,7 @@ class ArrowBar:
         error: Half the width of the interval around `net`.
         is_clear: Whether `net` is clearly not zero.
         is_added: Whether the arrow is not in the drawn graph.
+        change: For all arrows together: the error without and with them.
     """
 
     name: str
@@ -52,6 +51,7 @@ class ArrowBar:
     error: float
     is_clear: bool
     is_added: bool = False
+    change: str = ""
 
     @property
     def look(self) -> tuple[str, str]:
@@ -82,10 +82,10 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
             *(_of_look(look, bars, net, rows) for look in LOOKS),
             {"type": "scatter", "x": net, "y": rows + BAR, "showlegend": False} | interval,
             _zero(rows),
-            _texts(distinct_labels([bar.name for bar in bars], LETTERS), low + 1e-3 * span, rows, "middle right"),
+            _texts([_short(bar) for bar in bars], low + 1e-3 * span, rows, "middle right"),
             _texts([_result(bar, decimals(taught)) for bar in bars], high - 1e-3 * span, rows, "middle left"),
         ],
-        x=titled("error saved, percentage points", range=[low, high], zeroline=False, tickangle=0, **_ticks(low, high)),
+        x=titled("error saved, percentage points", range=[low, high], zeroline=False, tickangle=0, nticks=6),
         y=room | {"showgrid": False, "zeroline": False, "showticklabels": False},
         height=120 + 42 * len(bars),
         barmode="overlay",
@@ -118,15 +118,16 @@ def _texts(texts: Sequence[str], x: float, rows: FloatArray, side: str) -> Trace
     return {"type": "scatter", "x": np.full(len(rows), x), "y": rows + TEXT, "text": texts} | look
 
 
-def _ticks(low: float, high: float) -> dict[str, Any]:
-    """Return at most six lines of an axis with their numbers."""
-    step = 10.0 ** math.floor(math.log10(high - low))
-    step *= min(part for part in (0.2, 0.5, 1.0, 2.0) if part * step > (high - low) / 6)
-    places = range(math.ceil(low / step), math.floor(high / step) + 1)
-    texts = [f"{k * step:g}".replace("-", "−") for k in places]
-    return {"tickvals": [k * step for k in places], "ticktext": texts}
+def _short(bar: ArrowBar) -> str:
+    """Return the name of an arrow with both of its columns."""
+    return " → ".join(plain(end, LETTERS) for end in bar.name.split(" → "))
 
 
 def _result(bar: ArrowBar, digits: int) -> str:
     """Return what an arrow does in words, with its number if it is clear."""
-    return f"<b>{bar.look[0].split()[0]} {abs(bar.net):.{digits}f}</b>" if bar.is_clear else bar.look[0]
+    if not bar.is_clear:
+        return bar.look[0]
+    if bar.change:
+        return f"<b>error {bar.change}</b>"
+    saved = f"<b>{bar.look[0].split()[0]} {abs(bar.net):.{digits}f}</b>"
+    return f"{saved} of {bar.teaches:.{digits}f}" if 0 < bar.net <= bar.teaches else saved

@@ -28,7 +28,7 @@ def test_the_names_of_arrows_are_read_whole(visit, size):
     width, height = size
     screen = visit("network", viewport={"width": width, "height": height})
     part = screen.main.locator(".st-key-worth .panel")
-    expect(part.get_by_text("bronc → dysp")).to_be_attached()
+    expect(part.get_by_text("bronc → dysp", exact=True)).to_be_attached()
     part.scroll_into_view_if_needed()
     screen.settle()
     assert part.evaluate(CUT) == []
