@@ -270,8 +270,8 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     pairs = (question.target, question.state), *question.evidence.items()
     event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
     count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
-    reader = "and the known noise, a reader" if inputs.is_noise_aware and release.tells_noise else "a naive reader"
-    return f"A release is only noisy counts: {count}. From all counts {reader} concludes"
+    reader = "noise-aware" if inputs.is_noise_aware and release.tells_noise else "naive"
+    return f"A release is only noisy counts: {count}. From all counts, a {reader} reader concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:

@@ -19,11 +19,11 @@ BETWEEN = 0.43
 FEW, FEW_STRIP, FEW_CURVES, FEW_BETWEEN, LOW = 10, [0.0, 0.12], [0.22, 1.0], 0.17, 400
 """The most releases that are few; the same parts for these, and the height of their picture in pixels."""
 
-COLUMNS, ABREAST = 90, 6
-"""Columns of dots over the axis, and the most columns that a stack may have."""
+COLUMNS, TALLEST = 90, 16
+"""Columns of the largest dots over the axis, and how many of these dots are on each other at most."""
 
-TALLEST = 16
-"""Dots on each other at most, unless the widest stacks have more; they overlap then."""
+SIZES = (6, 5, 4, 3)
+"""Diameters of dots in pixels; the largest whose stacks have room is used, and the smallest overlap if none has."""
 
 TABLE, RELEASED, OTHERS, RANGE = (
     "the table (curator only)",
@@ -159,10 +159,10 @@ def _range(interval: tuple[float, float], colour: str) -> Trace:
 
 def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases in stacks, and this one as a filled dot among them."""
-    x, y = _stacked(answers.releases, answers.span)
+    x, y, size = _stacked(answers.releases, answers.span)
     strength = 0.4 if answers.is_prior else 1.0
-    hollow = {"color": faded(colour, 0.2 * strength), "size": 6}
-    hollow["line"] = {"color": faded(colour, strength), "width": 1}
+    hollow = {"color": faded(colour, (0.2 if size == SIZES[0] else 0.8) * strength), "size": size}
+    hollow["line"] = {"color": faded(colour, strength), "width": 1 if size == SIZES[0] else 0}
     this = [answers.this]
     filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 9}, "name": RELEASED}
     filled["mode"] = "markers" if answers.density is None else "lines+markers"  # which the legend shows
@@ -173,21 +173,18 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     return [same | one for one in dots]
 
 
-def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
-    """Return places of dots in stacks from the median on; where these would be too high, dots are at their values."""
-    unit = (span[1] - span[0]) / COLUMNS
-    shown, middle = np.clip(values, span[0] + unit / 2, span[1] - unit / 2), float(np.median(values))
-    order = np.argsort(np.argsort(shown, kind="stable"))
-    for abreast in range(1, ABREAST + 1):
-        stacks = np.round((shown - middle) / (unit * abreast))
-        same = stacks[:, None] == stacks
-        heights = -(-same.sum(axis=1) // abreast)
-        if heights.max(initial=0) <= TALLEST:
+def _stacked(values: FloatArray, span: tuple[float, float]) -> tuple[FloatArray, FloatArray, int]:
+    """Return places of dots in stacks from the median on, and the size of these dots."""
+    middle, order = float(np.median(values)), np.argsort(np.argsort(values, kind="stable"))
+    for size in SIZES:
+        unit = (span[1] - span[0]) / COLUMNS * size / SIZES[0]
+        stacks = np.round((np.clip(values, span[0] + unit / 2, span[1] - unit / 2) - middle) / unit)
+        rows = (stacks[:, None] == stacks) & (order < order[:, None])
+        heights, room = rows.sum(axis=1), TALLEST * SIZES[0] // size
+        if heights.max(initial=0) < room:
             break
-    rows = (same & (order < order[:, None])).sum(axis=1) % heights
-    x = middle + unit * stacks if abreast == 1 else shown
-    most = min(TALLEST, len(values))
-    return x, (rows + 0.5) / max(most, heights.max(initial=0))
+    most = max(min(room, len(values)), heights.max(initial=0) + 1)
+    return middle + unit * stacks, (heights + 0.5) / most, size
 
 
 def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:

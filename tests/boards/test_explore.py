@@ -18,7 +18,7 @@ from dpbayes.boards.explore import (
     explore_table,
 )
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, smoothed
-from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, RELEASED
+from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, OTHERS, RELEASED, SIZES
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -154,6 +154,15 @@ def test_the_noisy_counts_behind_the_answer_stand_beside_those_of_the_table():
     assert len(set(captions)) == DRAWN
     assert "1,000 or more" in explore_table(INPUTS).frames_at("0.01")[0].captions["posterior"]
     assert "counts" not in explore_table(replace(INPUTS, question=WIDE)).frames_at("1")[0].captions["posterior"]
+
+
+def test_each_dot_is_seen_at_any_epsilon():
+    for stop in ("0.01", "0.1", "1", "10", "100"):
+        figure = explore_table(INPUTS).frames_at(stop)[0].figures["posterior"]
+        (dots,) = (trace for trace in figure.data if trace.get("name") == OTHERS)
+        x, y = 540 * dots["x"], 153 * dots["y"]  # pixels on a screen of 1440 by 900
+        apart = np.hypot(x[:, None] - x, y[:, None] - y)[~np.eye(len(x), dtype=bool)]
+        assert apart.min() >= SIZES[-1]
 
 
 @pytest.mark.parametrize(
