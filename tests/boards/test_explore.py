@@ -162,7 +162,7 @@ def test_each_dot_is_seen_at_any_epsilon():
         (dots,) = (trace for trace in figure.data if trace.get("name") == OTHERS)
         x, y = 540 * dots["x"], 153 * dots["y"]  # pixels on a screen of 1440 by 900
         apart = np.hypot(x[:, None] - x, y[:, None] - y)[~np.eye(len(x), dtype=bool)]
-        assert apart.min() >= SIZES[-1]
+        assert apart.min() > 0.99 * SIZES[-1]
 
 
 @pytest.mark.parametrize(
