@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dpbayes.ui.pages.proofs_claims import claims_part, summary
+from dpbayes.ui.pages.proofs_claims import SUMMARY, claims_part
 from dpbayes.ui.pages.proofs_mechanism import mechanism_part
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import ProofsView
@@ -17,6 +17,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         parameter_control("proofs.view", label="collapsed")
     is_mechanism = view is ProofsView.MECHANISM
     with st.container(key="about"):
-        st.caption("How much can one record change what is published, and is it proved?" if is_mechanism else summary())
+        st.caption("How much can one record change what is published, and is it proved?" if is_mechanism else SUMMARY)
 (mechanism_part if is_mechanism else claims_part)(chosen)
 next_page("Lab", "pages/lab.py")

@@ -348,28 +348,26 @@ def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
 
 
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
-    bound, measured = curve.bound, curve.measured
-    drawn = ("violated", "exact", "value", "low", "high", "exact_name", "name")
-    curves = BoundCurves(
-        np.array(curve.x, dtype=np.float64),
-        bound.printed,
-        bound.certified,
-        **{name: getattr(measured, name) for name in drawn},
-    )
-    (name, value), proved = compared_with(here), float(here.bound.certified[0])
-    series = {"stated": float(here.bound.printed[0]), name.removeprefix("the ").partition(" of ")[0]: value}
-    series |= {"proved": proved} if proved != value else {}
-    marks = {f"{name} {amount_of(here, value, here.digits)}": value for name, value in series.items()}
+    bound, drawn = curve.bound, ("violated", "exact", "value", "low", "high", "exact_name", "name")
+    measured = {name: getattr(curve.measured, name) for name in drawn}
+    curves = BoundCurves(np.array(curve.x, dtype=np.float64), bound.printed, bound.certified, **measured)
+    name, value = compared_with(here)
+    stated = float(here.bound.printed[0])
+    larger = value / stated if here.judgement.is_exceeded and stated > 0 else math.nan
+    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < math.inf else ""
+    series = {"stated": (stated, ""), name.removeprefix("the ").partition(" of ")[0]: (value, times)}
+    marks = {f"{name} {amount_of(here, y, here.digits)}{more}": y for name, (y, more) in series.items()}
     return bound_figure(
         curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
     )
 
 
 def _claim_caption(here: Evaluation) -> str:
-    measured, notes = here.measured, [here.measured.note]
+    measured, notes = here.measured, [here.measured.note, here.inputs.limit]
     if measured.releases:
-        bars = "bars longer than a dot: 95% intervals"
-        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials} with a fixed seed; {bars}.")
+        notes.insert(
+            0, f"Simulated: {measured.releases:,} {here.exhibit.trials}; bars longer than a dot: 95% intervals."
+        )
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("" if here.inputs.is_public else "Not private (curator view).")

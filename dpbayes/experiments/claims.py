@@ -172,6 +172,15 @@ class ClaimInputs:
         return tuple(typed(x) for x in sorted(points))
 
     @cached_property
+    def limit(self) -> str:
+        """Why the claim does not apply at one end of the axis, as a sentence; "" if it does at both, or at neither."""
+        first, last = (self.exhibit.bound(*self.point(self.stops[end])) for end in (0, -1))
+        if first.applies == last.applies:
+            return ""
+        end, bound = ("large", last) if first.applies else ("small", first)
+        return f"The claim does not apply at {end} {self.axis.symbol}: it requires that {_unmet(bound)}."
+
+    @cached_property
     def curve(self) -> "Evaluation":
         """The bound at all points of the axis. Errors: InputError where it cannot be evaluated."""
         together = max(1, TOGETHER // self.subject.network.cell_count) if self.axis is Axis.EPSILON else 1

@@ -54,17 +54,17 @@ def bound_figure(
 ) -> Figure:
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by their texts."""
     drawn = np.isfinite(curves.certified) | np.isfinite(curves.exact) | np.isfinite(curves.value)
-    least, floor = min(curves.printed[curves.violated], default=0), 0.0
+    least = min(curves.printed[curves.violated], default=0)
     is_share = y_title.startswith("probability") and 0.1 < least < 1  # decades would hide the difference
-    if is_share and least > 0.8 and chosen[0] <= curves.x[curves.violated][-1]:
-        floor = 1 - 1.6 * (1 - least)  # enlarged to where the bound is exceeded
-        drawn &= curves.printed >= floor
     curves = _between_ends(curves, drawn)
     x = curves.x
-    holds = np.where(curves.violated, np.nan, curves.printed)
+    low, high = _span(curves)
+    exceeded = np.pad(curves.violated, 1, mode="edge")
+    holds = np.where(exceeded[:-2] & exceeded[1:-1] & exceeded[2:], np.nan, curves.printed)  # up to the red line
     truth = np.where(np.isfinite(curves.exact), curves.exact, curves.value)
-    gap = curves.violated & _drawn(curves.printed) & (truth > curves.printed)
-    band = band_of(x[gap], curves.printed[gap], truth[gap], faded(INVALID, 0.12), name="above the stated bound")
+    gap = curves.violated & (curves.printed < LARGEST) & (truth > curves.printed)
+    least_drawn = np.maximum(curves.printed[gap], 1 / LARGEST)
+    band = band_of(x[gap], least_drawn, truth[gap], faded(INVALID, 0.18), name="above the stated bound")
     traces = [band] if gap.any() else []
     # thick lines first, so that all are seen where they meet
     if _drawn(curves.certified).any():
@@ -84,12 +84,11 @@ def bound_figure(
     first, last = np.log10(x[[0, -1]]).tolist()
     side = 0.1 * (last - first)  # for the texts of a point at either end
     span = [first - side, last + side]
-    low, high = _span(curves)
     up = titled(y_title, type="log", range=[low, high], automargin=True)
     if high - low > 2:
         up = powers_axis(y_title, low, high, automargin=True)
     if is_share:
-        up = titled(y_title, range=[floor, 1 + 0.1 * (1 - floor)], automargin=True, tickformat=PERCENT)
+        up = titled(y_title, range=[0, 1.1], automargin=True, tickformat=PERCENT)
     is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else log_axis(x_title, *ends, range=span)
     return figure_of(traces, x=across, y=up, height=460)
@@ -137,25 +136,29 @@ def _dots(curves: BoundCurves) -> Trace:
 
 
 def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trace:
-    """Mark the chosen setting, if it is on the axis, with its values as texts.
+    """Mark the chosen setting, if it is on the axis, with its stated and its true value and a line between the two.
 
-    The least text is below its point and the largest above, on the side where the curves leave room.
+    Their texts are where the curves leave room: above and below, on the side of the picture's middle.
     """
     x = curves.x
     is_on_axis = x[0] <= at <= x[-1]
     shown = sorted((value, text) for text, value in values.items() if is_on_axis and np.isfinite(value) and value > 0)
     drawn = curves.printed[_drawn(curves.printed)]
-    above, below = ("left", "right") if drawn.size and drawn[-1] > drawn[0] else ("right", "left")
-    sides = [f"bottom {below}", *[f"middle {below}"] * (len(shown) - 2), f"top {above}"][-len(shown) :]
-    return {
-        "type": "scatter",
-        "mode": "markers+text",
+    is_rising = bool(drawn.size and drawn[-1] > drawn[0])
+    above, below = ("top left", "bottom right") if is_rising else ("top right", "bottom left")
+    share = np.log(at / x[0]) / np.log(x[-1] / x[0])
+    if len(shown) == 2 and shown[1][0] > 1.5 * shown[0][0] and (share < 0.35 if is_rising else share > 0.65):
+        above = below
+    return LINES | {
+        "mode": "lines+markers+text",
         "x": [at] * len(shown),
         "y": [value for value, _ in shown],
+        "line": {"color": BOUND, "width": 1.5, "dash": "dot"},
         "marker": {"symbol": "diamond-open", "size": 11, "color": BOUND, "line": {"width": 2}},
         "text": [text for _, text in shown],
-        "textposition": sides,
+        "textposition": [below, above][-len(shown) :],
         "textfont": {"size": 14},
+        "cliponaxis": False,
         "name": "value of the slider",
         "showlegend": False,
         "hoverinfo": "skip",

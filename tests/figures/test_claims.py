@@ -57,14 +57,21 @@ def test_the_setting_is_marked_unless_it_is_beyond_the_axis() -> None:
     assert not len(traces(CURVES, at=1000.0)["value of the slider"]["x"])
 
 
-def test_a_picture_ends_where_nothing_is_known_and_enlarges_an_exceeded_share() -> None:
+def test_the_upper_text_is_where_there_is_room() -> None:
+    sides = [list(traces(CURVES, at=at)["value of the slider"]["textposition"]) for at in (0.1, 90.0)]
+    assert sides == [["bottom left", "top right"], ["bottom left", "bottom left"]]
+
+
+def test_a_picture_ends_where_nothing_is_known_and_a_share_has_the_whole_range() -> None:
     proved = np.where(X < 1, np.nan, CURVES.certified)
     part = replace(CURVES, certified=proved, exact=proved, value=NONE)
     assert traces(part)["as stated in the paper"]["x"][0] == X[X >= 1][0]
-    share, violated = np.exp(-X), X < 0.1
-    curves = replace(part, printed=share, certified=NONE, exact=NONE, value=1 - X / 100, violated=violated)
-    setting = {"x_title": "t", "y_title": "probability"}
-    pictures = [bound_figure(curves, **setting, chosen=(at, {"stated": 0.9})) for at in (0.05, 1.0)]
-    axes = [picture.layout["yaxis"]["range"][0] for picture in pictures]
-    assert 0.8 < axes[0] < share[violated].min()
-    assert axes[1] == 0
+    curves = replace(part, printed=np.exp(-X), certified=NONE, exact=NONE, value=1 - X / 100, violated=X < 0.1)
+    picture = bound_figure(curves, x_title="t", y_title="probability", chosen=(0.05, {}))
+    assert picture.layout["yaxis"]["range"] == [0, 1.1]
+
+
+def test_the_stated_line_has_no_gap_beside_its_red_part_and_red_reaches_a_value_that_vanishes() -> None:
+    drawn = traces(replace(CURVES, printed=np.where(X > 10, 0.0, 1 / X), violated=X > 1))
+    assert np.isfinite(drawn["as stated in the paper"]["y"] + drawn["as stated, exceeded"]["y"]).sum() == 1
+    assert max(drawn["above the stated bound"]["x"]) == X[-1]

@@ -1,5 +1,6 @@
 """The Proofs page: it opens in both seats, its controls set what they should, and bad input has its sentence."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -171,19 +172,18 @@ def listed(at: AppTest) -> list[str]:
     return list(claims.options)
 
 
-def test_the_claims_open_on_the_first_of_the_main_ones() -> None:
+def test_the_claims_open_on_the_first_of_the_main_ones_and_are_counted_by_verdict() -> None:
     for seat in Seat:
         at = open_page(PAGE, seat=seat.value, **CLAIMS_VIEW)
         assert "Appendix C.2 fails" in headline(at)
         assert "**Why it matters:**" in everything(at)
         assert len(listed(at)) == len(MAIN)
-        fine(at.button_group(key="proofs-verdict").set_value("⋯").run())
-        assert len(listed(at)) == len(CLAIMS)
-        fine(at.button_group(key="proofs-verdict").set_value("✗").run())
-        failing = [shown for shown in ClaimShown if claim_of(shown).verdict in (Verdict.FALSE, Verdict.AMENDED)]
-        assert len(listed(at)) == len(failing)
-        at = fine(at.radio(key="proofs-rows-✗").set_value(failing[0]).run())
-        assert plain(claim_of(failing[0]).finding) in plain(everything(at))
+        counts = Counter(part for claim in CLAIMS for part in ("○✓△✗"["✓△✗".find(claim.verdict.sign) + 1], "⋯"))
+        for part, number in counts.items():
+            pills = at.button_group(key="proofs-verdict")
+            assert any(f"**{part}**] {number} " in option for option in pills.options)
+            fine(pills.set_value(part).run())
+            assert len(listed(at)) == number
 
 
 @pytest.mark.parametrize("shown", thorough(ClaimShown, sample=list(ClaimShown)[::6]), ids=claim_place)
@@ -191,8 +191,10 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     claim = claim_of(shown)
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
+    assert not at.latex, "a formula is folded"
+    at = unfold(at, "proofs.details")
     text = plain(everything(at) + " ".join(note for one in boards(at) for note in frame_of(one)["notes"]))
-    assert claim.verdict.marked in text
+    assert f"**{claim.verdict.sign}** {claim.verdict.value}." in text
     assert plain(claim.finding) in text
     for example in counterexamples_of(claim):
         truth = shown_as(example.truth, digits_apart(example.truth, example.printed))
@@ -201,6 +203,12 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     if claim.verdict is Verdict.FALSE and counterexamples_of(claim):
         texts = str([frame_of(board)["figures"] for board in boards(at)])
         assert "exceeded" in texts or "True value" in texts, "the failure is seen"
+
+
+def test_a_claim_has_one_board_if_its_picture_shows_where_it_fails() -> None:
+    beyond = frame_of(board(claim_opened("[Zhang16] Appendix C.2", **{"bounds.epsilon": "1"})))
+    assert beyond["headline"].startswith("Appendix C.2 does not apply here: it requires that ")
+    assert "does not apply at small ε" in beyond["captions"]["bound"]
 
 
 COUNTED = [claim for claim in BoundClaim if EXHIBITS[claim.name].uses is Uses.COUNTS]
@@ -241,7 +249,7 @@ def test_bad_settings_have_their_sentence_and_the_rest_stays() -> None:
     assert "Appendix C.2 fails" in headline(open_page(PAGE, data="upload", **CLAIMS_VIEW)), "it needs no table"
     shown = open_page(PAGE, records="0", **CLAIMS_VIEW, **{"proofs.bound": BoundClaim["THEOREM_1"].value})
     assert any("no records" in text for text in [*sentences(shown), *(headline(shown) for _ in boards(shown))])
-    assert len(listed(shown)) == len(CLAIMS)
+    assert len(listed(shown)) == sum(claim.verdict is Verdict.FALSE for claim in CLAIMS)
     hostile = open_page(PAGE, **{"bounds.delta": "0", "proofs.claim": "<script>", "bounds.t": "1e99"})
     assert settings_of(hostile).parameters == ()
     one_sentence(open_page("pages/home.py", **{"proofs.claim": "[Zhang16] Theorem 99"}), "proofs.claim")

@@ -131,5 +131,5 @@ class Counterexample:
         return self.truth > self.printed
 
 
-LOSS_TEXT = ("a privacy loss of at most {}", "ε really lost")
+LOSS_TEXT = ("a privacy loss of at most {}", "true privacy loss ε")
 """The text of an exhibit about a privacy loss: the amount, and the title of its axis."""

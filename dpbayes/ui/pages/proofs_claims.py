@@ -1,7 +1,6 @@
 """Proofs, second part: every claim of the papers with its statement, its verdict and its board."""
 
 import enum
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -45,14 +44,24 @@ from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_
 COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
 
-COUNTED = {"★": "to start with", "✗": "fail or need a correction (△)", "⋯": "in all"}
+COUNTED = {
+    "★": "to start with",
+    "✓": "hold",
+    "△": "hold with a correction",
+    "✗": "fail",
+    "○": "other",
+    "⋯": "in all",
+}
 """What the parts of the list have, behind the number of such claims."""
 
+SUMMARY = "Is what the papers state true? A release uses only what is proved."
+"""The question of this part, and what its answer is for a release."""
+
 WORDS = (
-    "✓ holds, △ holds with a correction, ✗ fails, ○ true but vacuous: so large a bound that it excludes nothing, ? "
-    "undecided, = a definition. Assumption 1: the log-likelihood changes by at most L for each unit of the distance ρ "
-    "between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to parameters whose "
-    "constant is above L; its constants are κ and c."
+    "✓ holds, △ holds with a correction, ✗ fails. Other: ○ true but vacuous: so large a bound that it excludes "
+    "nothing, ? undecided, = a definition. Assumption 1: the log-likelihood changes by at most L for each unit of the "
+    "distance ρ between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to "
+    "parameters whose constant is above L; its constants are κ and c."
 )
 
 
@@ -75,12 +84,12 @@ def claims_part(chosen: Chosen) -> None:
             _bound_controls(chosen, shown, drawn)
     with main.container(key="proofs-board", gap="xsmall"):
         with st.container(key="finding"):
-            verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.marked}.**]"
+            verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.sign}** {claim.verdict.value}.]"
             lines = [
                 f"**{label}:** {verdict if label == 'What is true' else ''} {escaped(text)}"
                 for label, text in in_plain_words(shown, bound).items()
             ]
-            lines[0] += f" :gray[{claim_place(shown)}]"
+            lines[0] += f" :gray[{claim_place(shown).replace(' ', chr(160))}]"
             st.markdown("  \n".join(lines))
             if not is_own:
                 st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
@@ -93,11 +102,10 @@ def claims_part(chosen: Chosen) -> None:
             if drawn is not bound:
                 st.info("The picture uses the counts, so only the curator sees it. Explore changes the view.")
         _page_about(shown)
+    with st.container(key="below"):
+        _details(chosen, shown, drawn)
         with sentence_instead():
-            _details(chosen, shown, drawn)
-    with st.container(key="below"), sentence_instead():
-        _sources(shown)
-        _table_1_live(chosen)
+            _table_1_live(chosen)
 
 
 # The selection
@@ -118,40 +126,29 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 # The list
 
 
-def _marks() -> tuple[dict[ClaimShown, set[str]], Counter[str]]:
-    """Return the parts of the list and the verdict of each claim, and the number of claims with each."""
+def _parts() -> dict[str, list[ClaimShown]]:
+    """Return the claims of each part of the list, in the order of the papers."""
     signs = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
-    marks = {shown: {"⋯", sign, *["✗"] * (sign == "△")} for shown, sign in signs.items()}
-    for bound in MAIN:
-        marks[shown_by(bound)].add("★")
-    return marks, Counter(mark for own in marks.values() for mark in own)
-
-
-def summary() -> str:
-    """Return how many claims hold, and what this is for a release."""
-    _, counts = _marks()
-    return (
-        f"Of {counts['⋯']} claims of the papers, {counts['✓']} hold as stated, {counts['△']} need a correction and "
-        f"{counts['✗'] - counts['△']} fail; the others are vacuous, undecided or definitions. A release uses only what "
-        "is proved."
-    )
+    main = {shown_by(bound) for bound in MAIN}
+    held = [[shown for shown, sign in signs.items() if sign in part] for part in ("✓", "△", "✗", "○?=", "✓△✗○?=")]
+    return dict(zip(COUNTED, [[shown for shown in signs if shown in main], *held], strict=True))
 
 
 def _list(opened: ClaimShown) -> None:
-    """List the claims to start with, those that fail, or all, with their numbers; a click opens a claim."""
-    marks, counts = _marks()
+    """Count the claims by verdict, and list those to start with, of one verdict, or all; a click opens a claim."""
+    parts = _parts()
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
             "Claims in the order of the papers",
             list(COUNTED),
             key="proofs-verdict",
-            default="★" if "★" in marks[opened] else "⋯",
+            default=next(part for part, claims in parts.items() if opened in claims),
             help=WORDS,
-            format_func=lambda mark: f"{mark} {counts[mark]} {COUNTED[mark]}",
+            format_func=lambda part: f":{COLOURS.get(part, 'gray')}[**{part}**] {len(parts[part])} {COUNTED[part]}",
         )
         if wanted == "★":
             st.caption("A claim on each way to make a release: how private it is, or how accurate.")
-        listed = [shown for shown, own in marks.items() if wanted in (None, *own)]
+        listed = parts[wanted or "⋯"]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
         st.radio(
@@ -243,13 +240,17 @@ def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
 
 
 def _bound_board(chosen: Chosen, bound: BoundClaim) -> bool:
-    """Show the bound of a claim along its axis; return whether it is exceeded at the setting."""
+    """Show the bound of a claim along its axis; return whether it is exceeded somewhere on this axis."""
     inputs = claim_inputs(chosen, bound)
-    value = value_of(chosen, inputs)
+    value, key = value_of(chosen, inputs), _inputs_key(inputs, bound)
     view = claim_view(inputs).stating({"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {})
-    show("claim", _inputs_key(inputs, bound), lambda: view, value)
+    show("claim", key, lambda: view, value)
     share(view, value)
-    return inputs.evaluated(value).judgement.is_exceeded
+    return _memo().once(key, _is_exceeded, inputs)
+
+
+def _is_exceeded(inputs: ClaimInputs) -> bool:
+    return bool(inputs.curve.measured.violated.any())
 
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
@@ -284,18 +285,28 @@ failures = server_cache(100)(failures_of)
 """The settings at which a claim fails, computed once; nothing in them depends on a table."""
 
 
+_entries = server_cache(1, spinner="Reading the docstrings …")(mentions)
+
+
 def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> None:
-    """Show the claim as a formula, its bound with the present numbers and conditions, and where the claim fails."""
+    """Show the claim as a formula, its bound with the present numbers, where it fails, and what names and proves it."""
     claim = claim_of(shown)
-    if shown in map(shown_by, MAIN):
-        st.markdown(escaped(claim.finding))
-    st.latex(claim.formula)
-    if drawn is not None:
-        with sentence_instead():
-            _filled_in(chosen, drawn)
-    source(claim.reference)
-    if failing := failures(shown):
-        st.markdown("\n- ".join(["**Where the statement fails as it is written**", *map(failure_text, failing)]))
+    with folded("Formula, conditions, code and citation", key="proofs.details") as is_open:
+        if not is_open:
+            return
+        if shown in map(shown_by, MAIN):
+            st.markdown(escaped(claim.finding))
+        st.latex(claim.formula)
+        if drawn is not None:
+            with sentence_instead():
+                _filled_in(chosen, drawn)
+        if failing := failures(shown):
+            st.markdown("\n- ".join(["**Where the statement fails as it is written**", *map(failure_text, failing)]))
+        source(claim.reference)
+        entry = _entries()[claim]
+        for title, places in (("Code", entry.code), ("Tests", entry.tests)):
+            st.markdown(f"**{title}**: " + (", ".join(f"`{place}`" for place in places) or "none found"))
+        st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
 
 
 def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
@@ -308,23 +319,6 @@ def _filled_in(chosen: Chosen, bound: BoundClaim) -> None:
         assumption(condition.text, holds=condition.holds)
     if not evaluated.applies:
         st.caption("A condition marked ✗ is not met here; the stated bound is still shown.")
-
-
-# Sources, Table 1, verdicts
-
-
-_entries = server_cache(1, spinner="Reading the docstrings …")(mentions)
-
-
-def _sources(shown: ClaimShown) -> None:
-    """Show which code and which tests name the claim, and how to cite its paper."""
-    claim = claim_of(shown)
-    with folded("Code, tests and citation", key="proofs.sources") as is_open:
-        if is_open:
-            entry = _entries()[claim]
-            for title, mentions in (("Code", entry.code), ("Tests", entry.tests)):
-                st.markdown(f"**{title}**: " + (", ".join(f"`{mention}`" for mention in mentions) or "none found"))
-            st.code(PAPERS[claim.reference.paper].bibtex, language="bibtex", wrap_lines=True)
 
 
 def _table_1_live(chosen: Chosen) -> None:
