@@ -4,10 +4,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+import dpbayes as dp
 from dpbayes.base.text import numeral
 from dpbayes.ui.pages.stories.banner import DIGITS
 from dpbayes.ui.pages.stories.story import STORIES, Step
@@ -175,6 +177,16 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     assert any(plain(m.value) == STORIES["epsilon"].steps[1].say for m in at.markdown)
     press(at, "End")
     assert settings_of(at).present is Present.OFF
+
+
+def test_the_noise_of_laplace_and_fourier_is_as_stated() -> None:
+    network, cpts = dp.load_named("asia")
+    counts = dp.count(network, dp.sample_dataset(network, cpts, 100_000, np.random.default_rng(1)))
+    kinds = dp.LaplaceUpdates(prior=network, epsilon=0.1), dp.LaplaceFourier(prior=network, epsilon=0.1, t=0.24)
+    laplace, fourier = (kind.simulate(counts, np.random.default_rng(2), (4000,)).outcome.updates for kind in kinds)
+    noise = [network.table(updates.std(axis=0), node=network.index("bronc")).mean() for updates in (laplace, fourier)]
+    noise.append(network.table(fourier.std(axis=0), node=network.index("dysp")).mean())
+    assert noise == pytest.approx([230, 170, 130], rel=0.05)
 
 
 def test_a_link_into_a_story_that_there_is_not_says_so() -> None:
