@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import Look
-from dpbayes.base.text import listed, many, numeral
+from dpbayes.base.looks import BOUND, Look
+from dpbayes.base.text import many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
@@ -42,6 +42,7 @@ class ComparisonInputs:
 
     Attributes:
         mechanisms: The mechanisms by their looks.
+        deltas: The delta of each mechanism that has one, by its name.
         tables: The tables that are released; a recipient's are planned.
         reading: Whether the reader of a release accounts for its noise.
         seed: The seed of the simulated releases.
@@ -49,6 +50,7 @@ class ComparisonInputs:
 
     mechanisms: Mapping[Look, MechanismAt]
     tables: Tables
+    deltas: Mapping[str, float] = field(default_factory=dict)
     reading: Reading = Reading.NOISE_AWARE
     seed: int = 1
 
@@ -70,26 +72,33 @@ class ComparisonInputs:
         prior = PriorRule().on(self.tables.network)
         return 100 * float(np.abs(prior.updated(self.compared.tables).mean - prior.mean).mean())
 
-    def near(self, epsilon: float) -> dict[Look, FloatArray]:
-        """Return the errors at the point of the grid that is nearest to an epsilon, the least mean first: (tables,)."""
+    def near(self, epsilon: float) -> tuple[dict[Look, FloatArray], dict[Look, FloatArray]]:
+        """Return the errors (tables,) at the nearest simulated epsilon without and with a delta, the least first."""
         k = nearest_place(GRID, epsilon)
-        here = {look: errors[k] for look, errors in self.errors.items() if np.isfinite(errors[k]).all()}
-        return dict(sorted(here.items(), key=lambda item: float(item[1].mean())))
+        here = [(look, errors[k]) for look, errors in self.errors.items() if np.isfinite(errors[k]).all()]
+        here.sort(key=lambda item: float(item[1].mean()))
+        pure = {look: errors for look, errors in here if look.name not in self.deltas}
+        return pure, {look: errors for look, errors in here if look.name in self.deltas}
+
+    @cached_property
+    def most(self) -> float:
+        """The largest mean error at any epsilon, or without a release."""
+        return max([self.blind, *(float(np.nanmax(errors.mean(axis=1))) for errors in self.errors.values())])
 
     @cached_property
     def advice(self) -> str:
         """Which mechanisms to choose, by all epsilons, so that it is the same at every stop of the slider."""
         best, weaker = Counter[str](), Counter[str]()
         for epsilon in GRID:
-            pure, others = _by_promise(self.near(epsilon))
-            best.update(look.name for look in alike(pure))
-            weaker.update(look.name for look, error in others.items() if alike({look: error} | pure) == [look])
-        most, number = max(best.values(), default=0), f"of {len(GRID)} values of ε"
-        text = f"So: choose {' or '.join(name for name in best if best[name] == most)}"
-        text += f": none without a δ is clearly better at {'any' if most == len(GRID) else most} {number}."
+            pure, others = self.near(epsilon)
+            best.update(look.name for look in alike(pure or others))
+            weaker.update(look.name for look, error in others.items() if pure and alike({look: error} | pure) == [look])
+        times = max(best.values(), default=0)
+        often = "at most values of ε" if 2 * times > len(GRID) else "more often than any other"
+        text = f"So: choose {' or '.join(name for name in best if best[name] == times)}, best or tied for best {often}."
         for name, times in weaker.most_common(1):
-            if 3 * times >= len(GRID):  # a few of so many comparisons differ by chance
-                text += f" With a δ, a weaker promise, {name.split(' (')[0]} is clearly better at {times} of them."
+            if 2 * times > len(GRID):
+                text += f" If a δ is acceptable, {name} is clearly better at most values of ε."
         return text
 
 
@@ -99,20 +108,19 @@ def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
     return [look for look, error in errors.items() if error is least or is_near(error - least, float(least.mean()))]
 
 
-def _by_promise(errors: Mapping[Look, FloatArray]) -> tuple[dict[Look, FloatArray], dict[Look, FloatArray]]:
-    """Return the errors of the mechanisms without and with a delta."""
-    pure = {look: error for look, error in errors.items() if "δ" not in look.name}
-    return pure, {look: error for look, error in errors.items() if look not in pure}
-
+SUMMARIES = " ".join(f"{kind.label}: {getattr(kind, 'summary', '')}" for kind in PRIVATE)
 
 HERE = Panel(
     "here",
-    "How large is the error of each mechanism, compared with Laplace?",
-    "Mean absolute error of each mechanism at the chosen epsilon relative to Laplace, with two standard errors.",
+    "How large is the error of each mechanism?",
+    "Mean absolute error of each mechanism at the chosen epsilon, with two standard errors.",
     large=True,
     help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
-    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ.",
+    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ. "
+    f"{SUMMARIES}",
 )
+
+NO_RELEASE = Look("No release", BOUND)
 
 
 def comparison(inputs: ComparisonInputs) -> View:
@@ -130,45 +138,43 @@ def comparison(inputs: ComparisonInputs) -> View:
 
 
 def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
-    here = inputs.near(epsilon)
-    if not here:
+    pure, weaker = inputs.near(epsilon)
+    if not (here := {**pure, **weaker}):
         raise InputError("No mechanism can be used with this network and these settings.")
-    numbers = {look.name: float(errors.mean()) for look, errors in here.items()}
+    delta = f"With δ = {numeral(max(inputs.deltas.values(), default=0))}, a weaker promise"
+    named = {"Pure ε (no δ)": pure, delta: weaker, "For comparison": {NO_RELEASE: np.full(2, inputs.blind)}}
+    groups = {group: errors for group, errors in named.items() if errors}
+    best = [look for errors in groups.values() for look in alike(errors)]
     place = GRID[nearest_place(GRID, epsilon)]
-    pure, weaker = _by_promise(here)
-    summaries = {kind.label: getattr(kind, "summary", "").replace(", with δ > 0", "") for kind in PRIVATE}
-    said = [summaries.get(look.name.split(" (")[0], "") for look in here]
-    figures = {"here": errors_figure(here, said, inputs.blind)}
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
-    without = "without a δ, " if pure and weaker else ""
-    headline = f"{at}, {without}{comparison_headline(pure or weaker, inputs.blind)}"
-    notes = inputs.advice, *_missing(inputs, here, place)
-    return Frame(headline, figures, notes, {"here": _about(inputs)}, numbers)
+    return Frame(
+        f"{at}, {comparison_headline(pure, weaker, inputs.blind)}",
+        {"here": errors_figure(groups, best, inputs.most)},
+        (inputs.advice, *_missing(inputs, here, place)),
+        {"here": _about(inputs)},
+        {look.name: float(errors.mean()) for look, errors in here.items()},
+    )
 
 
-def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> str:
-    """Return the mechanism with the least error, or those without a clear difference, as the end of a sentence.
+def comparison_headline(pure: Mapping[Look, FloatArray], weaker: Mapping[Look, FloatArray], blind: float) -> str:
+    """Return which mechanism has the least error, without a delta if any has none, as the end of a sentence.
 
-    Args:
-        errors: The errors on each table by mechanism in percentage points, the least mean first.
-        blind: The error without any release.
+    The errors are those on each table in percentage points, the least mean first, and the error without any release.
     """
-    tied = alike(errors)
-    ends = [numeral(float(errors[look].mean())) for look in (tied[0], tied[-1])]
-    if 2 * errors[tied[0]].mean() >= blind:
-        return f"all errors are large: at least {ends[0]} percentage points, and {numeral(blind)} without any release."
-    error = f"{' to '.join(dict.fromkeys(ends))} percentage points"
-    if len(tied) == 1:
-        return f"{tied[0].name} has the least error: {error} on average."
-    return f"no clear difference between {listed([look.name for look in tied])}: errors of {error}."
+    least = min(float(errors.mean()) for errors in [*pure.values(), *weaker.values()])
+    if 2 * least >= blind:
+        return f"all errors are large: {numeral(least)} percentage points or more, {numeral(blind)} with no release."
+    first, *others = alike(errors := pure or weaker)
+    error = f"{numeral(float(errors[first].mean()))} percentage points"
+    tied = f", tied with {others[0].name if len(others) == 1 else f'{len(others)} others'}" if others else ""
+    return f"{first.name} has the least error{' without a δ' if pure and weaker else ''}: {error}{tied}."
 
 
 def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    blind = f"Without any release, the error is {numeral(inputs.blind)} points (dashed, where it fits)."
-    return f"Mean of all {whose}; bars: two standard errors. {blind}"
+    return f"Mean of all {whose}; lines: two standard errors. Pale: clearly worse than the best of its group."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

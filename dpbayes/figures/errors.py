@@ -1,8 +1,9 @@
 """Errors against epsilon: of several mechanisms, and of one answer, whose error meets a tolerance at an epsilon."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,60 +26,49 @@ from dpbayes.figures.style import (
     numerals,
     positive_range,
     titled,
+    value_mark,
 )
 
-WIDEST = 2.0
-"""The largest relative error that is drawn at its place; larger ones are at the end with their number."""
+GroupedErrors: TypeAlias = Mapping[str, Mapping[Look, FloatArray]]
+"""The errors (tables,) of mechanisms in percentage points, by the name of a group and by look, in the order of rows."""
 
 
-def errors_figure(errors: Mapping[Look, FloatArray], said: Sequence[str], blind: float) -> Figure:
-    """Draw the error of each mechanism at one epsilon, relative to Laplace, as a dot with two standard errors.
+def errors_figure(groups: GroupedErrors, best: Collection[Look], most: float) -> Figure:
+    """Draw the mean error of each mechanism at one epsilon as a bar with two standard errors, below its group's name.
 
     Args:
-        errors: The errors (tables,) by look in percentage points, in the order of the rows. Without Laplace among
-            them, they are relative to the first one.
-        said: What each mechanism is, in one sentence.
-        blind: The error without any release, a dashed line.
+        groups: The errors.
+        best: The mechanisms whose bars are not faded.
+        most: The largest error that the axis has room for.
     """
+    errors = {look: values for group in groups.values() for look, values in group.items()}
+    means = np.array([float(values.mean()) for values in errors.values()])
+    around = np.array([2 * float(standard_error(values)) for values in errors.values()])
     names = [look.name for look in errors]
-    first = next((values for look, values in errors.items() if look.name == "Laplace"), next(iter(errors.values())))
-    unit, means = float(first.mean()), np.array([float(values.mean()) for values in errors.values()])
-    around = np.array([float(standard_error(values - first)) for values in errors.values()])
-    shown, is_far = np.minimum(means / unit, WIDEST), means > WIDEST * unit
-    row: Trace = {"type": "scatter", "y": names, "showlegend": False, "cliponaxis": False}
-    dots = row | {
-        **{"x": shown, "mode": "markers+text", "textposition": "middle left", "hoverinfo": "skip"},
-        "text": [f"{numeral(mean / unit, 2)} times  " if far else "" for mean, far in zip(means, is_far, strict=True)],
-        "marker": {
-            **{"color": [look.colour for look in errors], "size": 11},
-            "symbol": ["triangle-right" if far else "circle" for far in is_far],
-        },
-        "error_x": {"array": np.where(is_far, 0.0, 2 * around / unit), "thickness": 2, "width": 7, "color": BOUND},
+    rows = [row for group, looks in groups.items() for row in (group, *(look.name for look in looks))]
+    bars: Trace = {
+        **{"type": "bar", "orientation": "h", "x": means, "y": names, "width": 0.5, "hoverinfo": "skip"},
+        "marker": {"color": [look.colour if look in best else faded(look.colour, 0.4) for look in errors]},
+        "error_x": {"array": around, "thickness": 1.5, "width": 5, "color": BOUND},
+        "showlegend": False,
     }
-    texts = row | {
-        **{"x": np.zeros(len(names)), "mode": "markers+text", "hoverinfo": "skip", "textposition": "top right"},
-        **{"text": [f"<b>{name}</b>: {one}" for name, one in zip(names, said, strict=True)]},
-        "marker": {"size": 12, "opacity": 0},  # keeps the text above the line of the row
-    }
-    lines = _between_texts(1.0, len(names), "solid")
-    if blind <= WIDEST * unit:
-        lines += _between_texts(blind / unit, len(names), "dash")
-    points = [f"{numeral(mean)}<br> points" for mean in means.tolist()]
-    ticks = {"tickvals": [0, 0.5, 1, 1.5, 2], "ticktext": ["0", "half", "as Laplace", "1.5 times", "twice"]}
+    values = _texts(means + around, names, [numeral(mean) for mean in means.tolist()])
+    headings = _texts(np.zeros(len(groups)), [*groups], [f"<b>{group}</b>" for group in groups])
+    shown = ["" if row in groups else row for row in rows]
     return figure_of(
-        [dots, texts],
-        x=titled("mean absolute error relative to Laplace", range=[0, 1.03 * WIDEST], **ticks),
-        y=names_axis(autorange="reversed", tickvals=names, ticktext=points),
-        height=120 + 56 * len(names),
-        shapes=lines,
+        [bars, values, headings],
+        x=titled("mean absolute error, percentage points", range=[0, 1.12 * most]),
+        y=names_axis(autorange="reversed", categoryarray=rows, tickvals=rows, ticktext=shown, showgrid=False),
+        height=80 + 42 * len(rows),
         **ROWS,
     )
 
 
-def _between_texts(x: float, rows: int, dash: str) -> list[Trace]:
-    """Return an upright line at `x` without the parts that would cross the texts above the rows, for `shapes`."""
-    line = {"type": "line", "x0": x, "x1": x, "line": {"color": BOUND, "width": 1.5, "dash": dash}}
-    return [line | {"y0": row - 0.15, "y1": row + 0.4} for row in range(rows)]
+def _texts(x: FloatArray, y: Sequence[str], texts: Sequence[str]) -> Trace:
+    """Return texts at the right of places in the rows of some names."""
+    quiet = {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False, "marker": {"size": 8, "opacity": 0}}
+    text = {"mode": "markers+text", "textposition": "middle right", "text": texts}
+    return quiet | text | {"type": "scatter", "x": x, "y": y}
 
 
 LEAST, MOST = (1e-4, 1e-3), 0.5
@@ -124,19 +114,8 @@ def error_figure(
         _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
         LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, TOLERANCE, BOUND, 1.5, "dash"),
         LINES | _level(interval, tolerance, "95% interval", faded(EXACT, 0.4), 9.0, "solid") | {"showlegend": False},
-        {
-            "type": "scatter",
-            "mode": "markers+text",
-            "x": [needed.epsilon if has_epsilon else None],
-            "y": [tolerance],
-            "text": [f"ε = {numeral(needed.epsilon)}" if has_epsilon else ""],
-            "textposition": "top right",
-            "cliponaxis": False,
-            "name": "least ε",
-            "showlegend": False,
-            "marker": {"color": EXACT, "size": 13, "symbol": "diamond"},
-            "hovertemplate": f"least ε: {numeral(needed.epsilon)}<extra></extra>" if has_epsilon else "",
-        },
+        value_mark(needed.epsilon, tolerance, f"ε = {numeral(needed.epsilon)}", EXACT, side="top right")
+        | {"marker": {"color": EXACT, "size": 13, "symbol": "diamond"}, "visible": has_epsilon, "name": "least ε"},
     ]
     y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
     figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)

@@ -45,27 +45,27 @@ def test_a_mechanism_that_cannot_be_used_is_named_with_the_reason():
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 
 
-def test_the_headline_names_a_tie():
+def test_the_headline_names_a_tie_and_whether_a_delta_is_needed():
     rng = np.random.default_rng(0)
     a, b = Look("A", "#000000"), Look("B", "#000000")
     errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    assert "A has the least error" in comparison_headline(errors, 1.0)
+    assert comparison_headline(errors, {}, 1.0) == "A has the least error: 0.0999 percentage points."
     tied = errors | {b: errors[a] + 0.0005}
-    assert "no clear difference between A and B" in comparison_headline(tied, 1.0)
-    assert "all errors are large" in comparison_headline(tied, 0.1)
+    assert comparison_headline(tied, {}, 1.0).endswith(", tied with B.")
+    assert "all errors are large" in comparison_headline(tied, {}, 0.1)
+    with_delta = {Look("C", "#000000"): np.full(40, 0.01)}
+    assert "A has the least error without a δ" in comparison_headline(errors, with_delta, 1.0)
+    assert "C has the least error: " in comparison_headline({}, with_delta, 1.0)
+    assert "all errors" not in comparison_headline(tied, with_delta, 0.1)
 
 
 def test_the_advice_is_about_all_epsilons_and_says_what_needs_a_delta():
-    looks = [Look(name, "#000000") for name in ("A", "B", "C (δ = 0.01)")]
-    levels = {
-        looks[0]: np.full(len(GRID), 0.2),
-        looks[1]: np.geomspace(0.1, 1, len(GRID)),
-        looks[2]: np.full(len(GRID), 0.05),
-    }
-    few = replace(INPUTS)
-    few.__dict__["errors"] = {look: np.tile(level[:, None], 4) for look, level in levels.items()}
-    assert f"choose A: none without a δ is clearly better at {np.sum(levels[looks[1]] >= 0.97 * 0.2)} of" in few.advice
-    assert f"C is clearly better at {len(GRID)} of them." in few.advice
+    levels = np.full(len(GRID), 0.2), np.geomspace(0.1, 1, len(GRID)), np.full(len(GRID), 0.05)
+    looks = [Look(name, "#000000") for name in ("A", "B", "C")]
+    few = replace(INPUTS, deltas={"C": 0.01})
+    few.__dict__["errors"] = {look: np.tile(level[:, None], 4) for look, level in zip(looks, levels, strict=True)}
+    assert "choose A, best or tied for best at most values of ε." in few.advice
+    assert "If a δ is acceptable, C is clearly better at most values of ε." in few.advice
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])
@@ -75,11 +75,26 @@ def test_the_board_states_the_simulated_epsilon_and_draws_errors_relative_to_lap
     assert "ε = 10" in frame.headline
     errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
-    dots = frame.figures["here"].to_plotly().data[0]
-    shown = dict(zip(dots.y, dots.x, strict=True))
+    bars = frame.figures["here"].to_plotly().data[0]
+    shown = dict(zip(bars.y, bars.x, strict=True))
     for name, error in frame.numbers.items():
-        assert shown[name] == pytest.approx(min(2.0, error / frame.numbers["Laplace"]))
+        assert shown[name] == pytest.approx(error)
+    assert shown["No release"] == pytest.approx(INPUTS.blind)
     assert min(frame.numbers, key=frame.numbers.__getitem__) in frame.headline
+
+
+def test_mechanisms_with_and_without_a_delta_are_groups_of_rows_and_the_axis_stays():
+    delta = {dp.GaussianUpdates.label: 0.01, dp.GaussianResiduals.label: 0.01}
+    figures = [comparison(replace(INPUTS, deltas=delta)).frames_at(stop)[0].figures["here"] for stop in ("0.1", "100")]
+    for figure in (figure.to_plotly() for figure in figures):
+        bars, rows = figure.data[0], [*figure.layout.yaxis.categoryarray]
+        place = rows.index("With δ = 0.01, a weaker promise")
+        assert rows[0] == "Pure ε (no δ)"
+        assert {*delta} == {*rows[place + 1 : place + 3]}
+        assert rows[place + 3 :] == ["For comparison", "No release"]
+        parts = [dict(zip(bars.y, bars.x, strict=True))[row] for row in rows[1:place]]
+        assert parts == sorted(parts)
+    assert figures[0].layout["xaxis"]["range"] == figures[1].layout["xaxis"]["range"]
 
 
 def test_only_the_curators_board_is_private():

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, listed, numeral, shortest
+from dpbayes.base.text import escaped, listed, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -289,9 +289,7 @@ def _die_board(chosen: Chosen) -> None:
 
 def mechanisms_at(chosen: Chosen) -> dict[Look, MechanismAt]:
     """Return all mechanisms by their looks. One that the network does not allow raises the reason when it is used."""
-    delta = f" (δ = {numeral(chosen.parameter('delta'))})"
-    marks = {kind: kind.label + delta * ("delta" in parameters_of(kind)) for kind in PRIVATE}
-    return {Look(name, kind.colour): _compared_at(chosen, kind) for kind, name in marks.items()}
+    return {Look(kind.label, kind.colour): _compared_at(chosen, kind) for kind in PRIVATE}
 
 
 def _compared_at(chosen: Chosen, kind: type[NetworkMechanism[Outcome]]) -> MechanismAt:
@@ -310,7 +308,8 @@ def _comparison_board(chosen: Chosen) -> None:
 
     def inputs() -> ComparisonInputs:
         tables = TrueTable(chosen.counts) if chosen.is_curator else chosen.planned_tables
-        return ComparisonInputs(mechanisms_at(chosen), tables, reading, chosen.seed)
+        deltas = {kind.label: chosen.parameter("delta") for kind in PRIVATE if "delta" in parameters_of(kind)}
+        return ComparisonInputs(mechanisms_at(chosen), tables, deltas, reading, chosen.seed)
 
     key = (*shared, parameters, chosen.counts.digest if chosen.is_curator else chosen.n)
     compared = kept("lab.comparison", key, inputs)
