@@ -38,11 +38,8 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 GRID = 161
 """Points of a density inside the region, and half as many outside."""
 
-NARROW = 0.1
-"""A region with less of the posterior than this share is too narrow for the table's answer."""
-
-WIDE = 0.9
-"""A region with this share of the posterior is wide enough."""
+CLOSE = 1.1
+"""Samples are close to the answer if their typical distance is at most this multiple of that of exact samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +83,8 @@ TRIM = Panel(
     "Which probabilities can be sampled?",
     "Densities of the posterior and of its trimmed form; samples as ticks below.",
     large=True,
-    help="A posterior can be sampled privately only where one record changes it little. It is therefore trimmed: "
-    "probabilities below ω and above 1 − ω are left out of a row of two states, and ω grows as ε falls.",
+    help="One record can change a posterior without limit near 0 and 1, and ever less towards the middle. It is "
+    "therefore trimmed to an interval, [ω, 1 − ω] for a row of two states, and ω grows as ε falls.",
 )
 MISSED = Panel(
     "missed",
@@ -146,11 +143,13 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
 
 
 def _notes(sampler: PosteriorSampler) -> tuple[str, ...]:
-    """Return how several samples share epsilon."""
+    """Return what a sample is, and how several samples share epsilon."""
+    what = "A sample is a random probability from the table’s posterior, trimmed to an interval"
+    notes = (f"{what} in which one record changes it little.",)
     if sampler.draws == 1:
-        return ()
+        return notes
     share = numeral(sampler.epsilon / sampler.draws, 3)
-    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the range is smaller.",)
+    return *notes, f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower."
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -159,26 +158,24 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures, captions = {"trim": _trim(row, inputs, exact)}, {}
-    name = "The simulated sample" if sampler.draws == 1 else "Mean of the simulated samples"
-    captions["trim"] = f"{name}: {numeral(float(row.draws.mean()), 3)}."
+    figures = {"trim": _trim(row, inputs, exact)}
     if exact is None:
-        note = "So: a probability outside this range cannot be released at this ε."
-        return Frame(_headline(sampler, row.region, None), figures, (note, *_notes(sampler)), captions)
-    inside, missed = row.state.exact_mass_within(row.bound), row.state.error_of_mean
-    captions["trim"] += f" The table’s answer is {numeral(row.state.mean, 3)}."
-    bounds = _bounds(inputs.sampler_at)
-    needed = next((stop for stop, bound in bounds.items() if row.state.exact_mass_within(bound) >= WIDE), None)
-    distances = 100 * missed(np.array([*bounds.values()]), sampler.draws)
+        note = "So: a probability outside this interval cannot be released at this ε."
+        return Frame(_headline(sampler, row.region), figures, (note, *_notes(sampler)))
+    mean, records, bounds = row.state.mean, float(row.state.alpha.sum()), _bounds(inputs.sampler_at)
+    least = math.sqrt(mean * (1 - mean) / (records + 1) / sampler.draws)
+    distances = row.state.error_of_mean(np.array([*bounds.values()]), sampler.draws)
+    here, is_far = float(row.state.error_of_mean(row.bound, sampler.draws)), distances > CLOSE * least
+    needed = next((stop for k, stop in enumerate(bounds) if not is_far[k:].any()), None)
     figures["missed"] = missed_figure(
-        np.array([*bounds]), distances, epsilon=sampler.epsilon, needed=needed, colour=sampler.colour
+        np.array([*bounds]), 100 * distances, here=(sampler.epsilon, 100 * here), exact=100 * least, needed=needed
     )
-    mean, records = row.state.mean, float(row.state.alpha.sum())
-    least = 100 * math.sqrt(mean * (1 - mean) / (records + 1) / sampler.draws)
-    captions["missed"] = f"Exact samples would be {numeral(least, 2)} points away."
-    return Frame(
-        _headline(sampler, row.region, inside), figures, (_advice(sampler, needed), *_notes(sampler)), captions
-    )
+    dips = "Below the dashed line, the interval cuts off tails: less variation."
+    captions = {"missed": dips} if distances.min() < least / CLOSE else {}
+    stops = f"> {numeral(STOPS[-1])}" if needed is None else f"≥ {numeral(needed)}"
+    farther = f"at most {CLOSE - 1:.0%} farther from the table’s answer than without privacy"
+    notes = f"So: choose ε {stops}, where {_samples(sampler)} {farther}.", *_notes(sampler)
+    return Frame(_headline(sampler, row.region, is_close=here <= CLOSE * least), figures, notes, captions)
 
 
 def _bounds(sampler_at: Callable[[float], PosteriorSampler]) -> dict[float, float]:
@@ -190,18 +187,19 @@ def _bounds(sampler_at: Callable[[float], PosteriorSampler]) -> dict[float, floa
     return bounds
 
 
-def _headline(sampler: PosteriorSampler, region: tuple[float, float], inside: float | None) -> str:
+def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_close: bool | None = None) -> str:
     if sampler.calibration is Calibration.AS_PRINTED:
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
-    low, high = region
-    at = f"At ε = {numeral(sampler.epsilon)}"
-    limits = f"{at}, a private sample lies between {numeral(low, 3)} and {numeral(high, 3)}"
-    if inside is None:
-        return f"{limits}."
-    if inside < NARROW:
-        return f"{limits}, too narrow for the table’s answer."
-    return f"{limits}, which {'cuts off a part of' if inside < WIDE else 'is wide enough for'} the table’s posterior."
+    at, (low, high) = f"At ε = {numeral(sampler.epsilon)}", region
+    if is_close:
+        return f"{at}, {_samples(sampler)} about as close to the table’s answer as without privacy."
+    limits = f"{at}, a sample must lie between {numeral(low, 3)} and {numeral(high, 3)}"
+    return f"{limits}." if is_close is None else f"{limits}, too narrow for the table’s answer."
+
+
+def _samples(sampler: PosteriorSampler) -> str:
+    return "a sample is" if sampler.draws == 1 else f"the mean of {sampler.draws:,} samples is"
 
 
 def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets | None) -> Figure:
@@ -215,14 +213,7 @@ def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)
     name = inputs.name or row.sampler.prior.network.cell_label(cell)
-    return trim_figure(curves, row.draws, region=row.region, name=name, colour=row.sampler.colour)
-
-
-def _advice(sampler: PosteriorSampler, needed: float | None) -> str:
-    """Return from which epsilon on the samples say what the table says."""
-    what = "one sample says" if sampler.draws == 1 else f"{sampler.draws:,} samples say"
-    least = f"more than {numeral(STOPS[-1])}" if needed is None else f"{numeral(needed)} or more"
-    return f"So: ε = {least} is needed before {what} what the table says."
+    return trim_figure(curves, row.draws, region=row.region, answer=row.state.mean, name=name)
 
 
 # The query game

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, Curve, Look
+from dpbayes.base.looks import BOUND, EXACT, INVALID, PURPLE, Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
-from dpbayes.figures.accuracy import at_epsilon
 from dpbayes.figures.style import (
     LINES,
     PERCENT,
@@ -32,8 +31,6 @@ ANSWERS, FEW = "answers that the attacker has seen", 9
 """The title of an axis, and below how many numbers it has all of them."""
 
 SHOWN_DRAWS = 500
-SEEN = 0.02
-"""A part of a line below this share is too short to be visible, and has no legend entry."""
 
 
 def trim_figure(
@@ -41,27 +38,27 @@ def trim_figure(
     draws: FloatArray,
     *,
     region: tuple[float, float],
+    answer: float,
     name: str,
-    colour: str,
 ) -> Figure:
-    """Draw densities, each relative to its peak, the allowed region, and samples (N,) as ticks.
+    """Draw densities, each relative to its peak, the allowed interval, and samples (N,) as ticks.
 
     `densities` are theta, the exact and the trimmed density, (grid,) each. Without an exact density, the trimmed one is
-    that of the public prior.
+    that of the public prior, and the `answer`, the exact mean, is not drawn.
     """
     theta, exact, trimmed = densities
-    traces: list[Trace] = [_band(region)]
+    traces: list[Trace] = [_band(*region)]
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
-        traces.append(LINES | fill | blue | {"name": "exact posterior (curator view)"})
-    line = {"color": colour, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
-    label = "trimmed posterior (curator view)" if exact is not None else "trimmed prior (public)"
+        traces.append(LINES | fill | blue | {"name": "exact posterior"})
+        traces.append(_near(answer, 1.0, f"table’s answer: {numeral(answer, 3)}", "top"))
+    line = {"color": PURPLE, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
+    label = "trimmed posterior" if exact is not None else "trimmed prior (public)"
     live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros next to it
     traces.append(LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
-    shown = draws[:SHOWN_DRAWS]
-    ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": colour}, "color": colour}
-    few = f", first {SHOWN_DRAWS}" if len(draws) > SHOWN_DRAWS else ""
+    shown, mean = draws[:SHOWN_DRAWS], float(draws.mean())
+    ticks = {"symbol": "line-ns", "size": 16, "line": {"width": 2, "color": PURPLE}, "color": PURPLE}
     traces.append(
         {
             "type": "scatter",
@@ -69,29 +66,42 @@ def trim_figure(
             "x": shown,
             "y": np.full(len(shown), -0.07),
             "marker": ticks,
-            "name": f"released samples{few}",
+            "showlegend": False,
             "customdata": probabilities(shown),
             "hovertemplate": "%{customdata}<extra></extra>",
         }
     )
+    few = f", first {SHOWN_DRAWS} shown" if len(draws) > SHOWN_DRAWS else ""
+    said = "sample" if len(draws) == 1 else f"mean of {len(draws):,} samples{few}"
+    traces.append(_near(mean, -0.09, f"{said}: {numeral(mean, 3)}", "bottom"))
     return figure_of(
         traces,
-        x=titled(f"sampled probability of {plain(name)}", range=[0, 1]),
-        y=titled("density, relative to its peak", range=[-0.14, 1.12], tickvals=[0, 0.5, 1]),
+        x=titled(f"probability of {plain(name)}", range=[0, 1]),
+        y=titled("density (peak: 1)", range=[-0.18, 1.12], tickvals=[0, 0.5, 1]),
     )
 
 
-def _band(region: tuple[float, float]) -> Trace:
-    low, high = region
+def _band(low: float, high: float) -> Trace:
+    """Return the allowed interval."""
     return LINES | {
         "x": [low, low, high, high],
-        "y": [0, 1.1, 1.1, 0],
+        "y": [0, 1, 1, 0],
         "line": {"color": BOUND, "width": 1.5, "dash": "dash"},
         "fill": "toself",
         "fillcolor": faded(BOUND, 0.12),
-        "name": "allowed region",
+        "name": "allowed interval",
         "hoverinfo": "skip",
     }
+
+
+def _near(x: float, y: float, text: str, side: str) -> Trace:
+    """Return a text above or below a place, within the picture."""
+    return _text(x, y, text, f"{side} {'right' if x < 0.15 else 'left' if x > 0.85 else 'center'}")
+
+
+def _text(x: float, y: float, text: str, side: str) -> Trace:
+    quiet = {"mode": "markers+text", "marker": {"size": 8, "opacity": 0}, "showlegend": False, "hoverinfo": "skip"}
+    return {"type": "scatter", "x": [x], "y": [y], "text": [text], "textposition": side, "cliponaxis": False} | quiet
 
 
 def _to_peak(density: FloatArray) -> FloatArray:
@@ -101,21 +111,32 @@ def _to_peak(density: FloatArray) -> FloatArray:
 
 
 def missed_figure(
-    epsilons: FloatArray, distances: FloatArray, *, epsilon: float, needed: float | None, colour: str
+    epsilons: FloatArray, distances: FloatArray, *, here: tuple[float, float], exact: float, needed: float | None
 ) -> Figure:
-    """Draw the typical distance of samples from the answer, in percentage points, and the epsilon that is needed."""
-    curve = Curve(Look("samples", colour, width=3), epsilons, distances, np.zeros(len(epsilons)))
-    lines, here = [chosen_epsilon(epsilons, epsilon)], at_epsilon(curve, float(np.clip(epsilon, *epsilons[[0, -1]])))
-    most = 1.25 * float(distances.max())
+    """Draw the typical distance of samples from the answer, in percentage points, and the epsilon that is `needed`.
+
+    `here` is the chosen epsilon and its distance, and `exact` that of samples of the exact posterior.
+    """
+    lines, (first, last) = [chosen_epsilon(epsilons, here[0])], epsilons[[0, -1]]
+    most = 1.25 * float(max(distances.max(), exact))
+    side = "bottom right" if exact > most / 8 else "top right"
+    blue = {"color": EXACT, "dash": "dash"}
     traces: list[Trace] = [
-        line_of(curve.look, epsilons, distances),
-        value_mark(epsilon, here, f"{numeral(here, 2)} points", colour, side="top right"),
+        LINES | {"x": [first, last], "y": [exact, exact], "line": blue, "showlegend": False},
+        line_of(Look("samples", PURPLE, width=3), epsilons, distances),
+        _text(float(first), exact, f"without privacy: {numeral(exact, 2)}", side),
+        _marked(*here, f"{numeral(here[1], 2)} points", PURPLE, "top"),
     ]
     if needed is not None:
         lines.append(upright(needed, {"color": EXACT, "width": 2}))
-        traces.append(value_mark(needed, 0.96 * most, f"needed: ε = {numeral(needed)}", EXACT, side="middle left"))
+        traces.append(_marked(needed, 0.96 * most, f"needed: {numeral(needed)}", EXACT, "middle"))
     y = titled("typical distance, percentage points", range=[0, most])
     return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=380, shapes=lines)
+
+
+def _marked(epsilon: float, y: float, text: str, colour: str, above: str) -> Trace:
+    """Return a dot with a text at its right, where the falling curve leaves room, but for the end of the axis."""
+    return value_mark(epsilon, y, text, colour) | {"textposition": f"{above} {'right' if epsilon <= 12 else 'left'}"}
 
 
 def game_figure(

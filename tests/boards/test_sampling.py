@@ -6,13 +6,14 @@ import numpy as np
 
 import dpbayes as dp
 from dpbayes.boards.sampling import (
+    CLOSE,
     ReleasedSamples,
     SamplingInputs,
     posterior_sampling,
     query_game,
     samples_of,
 )
-from dpbayes.experiments.sampling import Game, answering
+from dpbayes.experiments.sampling import Game, RowState, answering
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
 NETWORK, CPTS = dp.load_named("sprinkler")
@@ -39,15 +40,19 @@ def test_the_curators_board_says_which_epsilon_is_needed_and_is_private():
     board = posterior_sampling(one).complete()
     assert board.private
     assert len({frame.notes[0] for (frame,) in board.frames.values()}) == 1, "one advice for one table"
-    (needed,) = (stop for stop in board.frames if f"ε = {stop} or more is needed" in board.frame.notes[0])
-    wide = [float(stop) for stop, (frame,) in board.frames.items() if "wide enough" in frame.headline]
-    assert min(wide) == float(needed)
+    (needed,) = (stop for stop in board.frames if f"choose ε ≥ {stop}," in board.frame.notes[0])
+    close = [float(stop) for stop, (frame,) in board.frames.items() if "about as close" in frame.headline]
+    assert min(close) == float(needed)
+    state = RowState.of(one.sampler_at(1.0).prior.updated(COUNTS[0]), CELL)
+    exact, *distances = state.error_of_mean([50.0, *(one.sampler_at(at).log_odds_bound for at in close)], 1)
+    assert max(distances) <= CLOSE * exact
+    assert ("missed" in board.frame.captions) == (min(distances) < exact / CLOSE)
     for figure in board.frame.figures.values():
         figure.to_plotly()
 
 
 def test_the_headline_is_about_the_row_that_is_shown():
-    for epsilon, words in (("0.1", "too narrow"), ("100", "wide enough")):
+    for epsilon, words in (("0.1", "too narrow"), ("100", "about as close")):
         one = SamplingInputs(lambda at: PosteriorSampler(prior=NETWORK, epsilon=at), CELL, COUNTS[0])
         assert words in posterior_sampling(one).frames_at(epsilon)[0].headline
 
