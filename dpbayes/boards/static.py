@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.text import near_one
+from dpbayes.base.text import listed, near_one
 from dpbayes.base.types import IntArray
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.figures.posterior import columns_figure, rows_figure
@@ -68,7 +68,8 @@ def released_rows(network: Network, release: Release[Outcome], reading: Reading,
         A view of one stop.
     """
     event = statement(network.names[node], network.states[node][network.telling_state(node)])
-    question = f"How does {event} depend on its parents?" if network.parents[node] else f"How likely is {event}?"
+    parents = listed(network.parents[node])
+    question = f"How does {event} depend on {parents}?" if parents else "The estimate from all records"
     panel = Panel("rows", question, "Each row with its 95% interval.", large=True)
     board = Board("release", "The released probabilities", (panel,), {})
     return View(board, lambda _: (_frame(network, release, reading, node, answer),))

@@ -118,11 +118,11 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     )
 
 
-def range_figure(low: float, high: float, *, mark: float, name: str, colour: str = PRIVATE, unit: str = "") -> Figure:
-    """Draw a range of probabilities as a band on the whole axis, in the format `unit`, and a named line at `mark`."""
+def range_figure(low: float, high: float, *, mark: float, name: str, colour: str = PRIVATE, **axis: Any) -> Figure:
+    """Draw a range of probabilities as a band on the whole axis, with its properties, and a named line at `mark`."""
     band = _range((max(low, 0.0), min(high, 1.0)), colour) | {"yaxis": "y", "showlegend": False}
     named = _beside(mark, (0.0, 1.0)) | {"y": 0.85, "text": f"<b>{name}</b>"}
-    x = titled("", range=[-0.01, 1.01], tickformat=unit)
+    x = titled("", range=[-0.01, 1.01], **axis)
     y: Axis = titled("", range=[0, 2], visible=False)
     rest = {"shapes": [upright(mark, {"color": EXACT, "width": 3})], "margin": {"l": 12, "r": 22, "t": 4, "b": 28}}
     return figure_of([band], x=x, y=y, annotations=[named], height=96, meta={"rows": True}, **rest)

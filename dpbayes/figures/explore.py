@@ -122,6 +122,11 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
     return figure_of([*lines, mark], x=small_epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
 
 
+def belief_rise(before: float, after: float) -> str:
+    """Return how far a belief can rise, in percent; the limit is rounded up."""
+    return f"{percent(before)} → at most {in_hundred(after)}%"
+
+
 def belief_figure(before: float, after: float) -> Figure:
     """Draw a belief about one person as a hundred squares: before a release, and at most after it, rounded up."""
     percents = np.clip(100 * after - np.arange(100.0), 0.0, 1.0)  # the last one may be a part of a percent
@@ -129,11 +134,10 @@ def belief_figure(before: float, after: float) -> Figure:
     colours = [[0.0, faded(BOUND, 0.15)], [0.5, faded(SLATE, 0.5)], [1.0, SLATE]]
     squares = {"type": "heatmap", "z": percents.reshape(10, 10), "zmin": 0, "zmax": 2, "colorscale": colours}
     squares |= {"xgap": 3, "ygap": 3, "showscale": False, "hoverinfo": "skip"}
-    said = f"<b>{percent(before)} → at most {in_hundred(after)}%</b>"
-    text = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 1, "yanchor": "bottom", "text": said, "showarrow": False}
-    hidden: Axis = {"visible": False}
-    margin = {"l": 8, "r": 8, "t": 44, "b": 8}
-    return figure_of([squares], x=hidden, y=hidden, annotations=[text | {"font": {"size": 22}}], margin=margin)
+    text = {"xref": "paper", "yref": "paper", "x": 0.5, "y": 1, "yanchor": "bottom", "showarrow": False}
+    said = {"text": f"<b>{belief_rise(before, after)}</b>", "font": {"size": 22}}
+    hidden, margin = {"visible": False}, {"l": 8, "r": 8, "t": 44, "b": 8}
+    return figure_of([squares], x=hidden, y=hidden, annotations=[text | said], margin=margin)
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:

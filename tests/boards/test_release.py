@@ -19,7 +19,7 @@ def test_each_row_of_a_node_has_the_mean_of_its_reading(tmp_path, node: int) -> 
         (Reading.AS_REAL, document.tables.posterior.mean),
     )
     for reading, means in readings:
-        board = released_view(document, reading, NETWORK.names[node]).complete()
+        board = released_view(document, NETWORK, reading, NETWORK.names[node]).complete()
         assert not board.private
         drawn = [trace for trace in board.frame.figures["rows"].data if len(trace["x"]) == len(cells)]
         assert any(np.asarray(trace["x"]) == pytest.approx(means[cells]) for trace in drawn)
@@ -31,6 +31,6 @@ def test_each_row_of_a_node_has_the_mean_of_its_reading(tmp_path, node: int) -> 
 def test_an_adaptive_release_has_the_rows_of_its_own_graph() -> None:
     document = read_document(drawn_with_a_generator())
     network = document.network
-    board = released_view(document, Reading.NOISE_AWARE, network.names[-1]).complete()
+    board = released_view(document, network, Reading.NOISE_AWARE, network.names[-1]).complete()
     assert len(board.frame.figures["rows"].data[0]["x"]) == min(24, network.rows_per_node[-1])
     assert document.request.dataset in board.facts["release of"]

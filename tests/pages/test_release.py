@@ -69,7 +69,7 @@ def sums(at: AppTest) -> list[str]:
 
 def is_valid(at: AppTest) -> bool:
     """Whether the page states that all checks of an unsigned release hold, and that anyone could have written it."""
-    said = any(text.value.startswith("## ") and "All checks hold" in text.value for text in at.markdown)
+    said = any(re.match(r"## .*: (\d+) of \1 checks passed\.", text.value) for text in at.markdown)
     return said and any("anyone could" in box.value for box in at.info)
 
 
@@ -124,7 +124,7 @@ def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tm
     at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
     assert sums(at) == ["0.5", "0.5", "3"]
     at = make(at)
-    assert page_headline(at) == "The release garden-1 is made. All checks hold."
+    assert page_headline(at) == "The release garden-1 is made: 8 of 8 checks passed."
     assert make_button(at) is None
     again = open_page(PAGE, epsilon="0.5")
     assert again.selectbox(key="release.dataset.asia").options == ["garden"], "one budget for one table"
@@ -165,10 +165,14 @@ def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, 
     at = open_page(PAGE)
     assert not any("you have looked" in text for text in captions(at))
     assert not any("not private" in text for text in captions(at)), "records that nobody has looked at"
+    frame = frame_of(boards(at)[-1])
+    assert frame["captions"]["answer"].endswith("of a made-up table as large as yours.")
+    assert frame["figures"]["answer"]["layout"]["xaxis"]["ticktext"][1] == "your table’s answer", "not a number"
     at = open_page("pages/explore.py")
     at = fine(at.switch_page(PAGE).run())
     assert any("you have looked at exact posteriors." in text for text in captions(at))
     assert any("not private" in text for text in captions(at))
+    assert frame_of(boards(at)[-1])["captions"]["answer"].endswith("of the table.")
     fine(at.switch_page("pages/data.py").run())
     at = fine(at.switch_page(PAGE).run())
     said = "exact posteriors and distributions of columns"
@@ -197,7 +201,7 @@ def test_more_than_the_budget_cannot_be_spent(path: Path, tmp_path: Path) -> Non
     at = open_page(PAGE, epsilon="0.5")
     fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
     assert make_button(at).disabled
-    assert any("ε = **0.5**, and **0.3** is left" in text.value for text in at.markdown)
+    assert any("The cost is ε = 0.5, and 0.3 is left" in text.value for text in at.info)
     assert ledger.read_books(path).account("garden").spent == 0
     typed(at, Privacy_loss_ε="0.3")
     fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
@@ -344,8 +348,14 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 
 
 def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
-    assert page_headline(open_page(PAGE, seat="recipient")).endswith("an example.")
-    assert verify(example()).holds
+    at, checks = open_page(PAGE, seat="recipient"), verify(example()).checks
+    assert all(check.holds for check in checks)
+    assert page_headline(at) == f"Built-in example: {len(checks)} of {len(checks)} checks passed."
+    assert any("upload a release.json" in text.value for text in at.markdown)
+    assert "ε = 0.6" in next(plain(text.value) for text in at.markdown if text.value.startswith("**One person"))
+    frame = frame_of(boards(at)[-1])
+    assert frame["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This release answers")
+    assert page_headline(uploaded(example())) == "Your file release.json: 8 of 8 checks passed."
     assert not path.exists(), "public records cost no budget"
 
 

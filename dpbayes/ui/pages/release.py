@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.risk import SUSPICION, belief_sentence, ceiling
 from dpbayes.base import terms
@@ -15,14 +16,15 @@ from dpbayes.base.amounts import PrivacyMeasure, amount_in, amount_text, cost_in
 from dpbayes.base.looks import BOUND
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, in_hundred, listed, many, numeral, percent, probability_text, typed
+from dpbayes.base.text import escaped, listed, many, numeral, probability_text, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import PERSON, belief_text
 from dpbayes.boards.which_epsilon import SHARE
 from dpbayes.experiments.planned_tables import TrueTable
 from dpbayes.figures.answer import range_figure
-from dpbayes.figures.style import PERCENT
+from dpbayes.figures.explore import belief_rise
+from dpbayes.figures.style import PERCENT, Axis
 from dpbayes.mechanisms import OF_RECORDS, RELEASABLE
 from dpbayes.mechanisms.adaptive.plan import plan_for
 from dpbayes.mechanisms.parameters import Calibration, TableNoise
@@ -54,7 +56,7 @@ from dpbayes.ui.pages.release_history import (
     release_names,
     show_later,
 )
-from dpbayes.ui.session.chosen import Chosen, TableMissing, kind_called
+from dpbayes.ui.session.chosen import SLOW_SAMPLE, Chosen, TableMissing, kind_called
 from dpbayes.ui.session.current import change, set_parameter
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.link import read_parameter
@@ -78,6 +80,9 @@ OWN_BUDGET = (
     "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
     "values are unchanged."
 )
+
+AROUND: Axis = {"tickvals": (0.1, 0.5, 0.9), "ticktext": ("0.4 below", "your table’s answer", "0.4 above")}
+"""The axis around an answer that is not known."""
 
 _PRESSED, _CHARGED = "release.pressed", "release.charged"
 
@@ -111,11 +116,8 @@ def _release(chosen: Chosen, path: Path) -> None:
             columns = st.columns(3)
         books = ledger.read_books(path) if path.exists() else ledger.Books()
         same = ledger.names_of(path, chosen.dataset) if books.accounts and not chosen.is_connected else ()
-        is_pure = (
-            chosen.reads_records
-            and bool(same)
-            and all(books.accounts[name].measure is PrivacyMeasure.EPSILON for name in same)
-        )
+        measures = {books.accounts[name].measure for name in same}
+        is_pure = chosen.reads_records and measures == {PrivacyMeasure.EPSILON}
         with _card(columns[0], "What goes out"):
             request = _request(chosen, is_pure=is_pure)
         with _card(columns[2], "What it costs"):
@@ -142,18 +144,16 @@ def _release(chosen: Chosen, path: Path) -> None:
         with place:
             headline("One step is missing.")
         raise
-    with place:
-        if published is not None:
-            headline(f"The release {escaped(release_names(books)[published.row])} is made. All checks hold.")
-        else:
+    if published is None:
+        with place:
             headline(_finding(charged, request))
-    if published is not None:
-        with result:
-            show_later(books, published.row, float(charged.delta))
-            opened_release(published.document, key=NEWEST)
+        return
+    with result:
+        show_later(books, published.row, float(charged.delta))
+        opened_release(published.document, f"The release {release_names(books)[published.row]} is made", key=NEWEST)
 
 
-def _card(place: "st.delta_generator.DeltaGenerator", title: str) -> "st.delta_generator.DeltaGenerator":
+def _card(place: DeltaGenerator, title: str) -> DeltaGenerator:
     card = place.container(border=True, height="stretch")
     card.subheader(title)
     return card
@@ -251,39 +251,38 @@ def _numbers(request: Chargeable) -> str:
 
 
 def _worth(chosen: Chosen, request: Chargeable) -> None:
-    """Draw where the answer on Explore will be, if the person may know it, and the risk for one person."""
+    """Draw how near releases answer the question of Explore, and the risk for one person.
+
+    The table's own answer is drawn only if the person may know it; otherwise a made-up table stands in for it.
+    """
     epsilon, delta = map(float, _promise(request))
-    question, spread, said, promise = "", None, "", Guarantee(epsilon, delta)
-    is_adaptive, is_private = isinstance(request, AdaptiveRequest), not chosen.has_public_records
-    if not is_adaptive and (not is_private or {OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)}):
-        inputs = tolerance_inputs(chosen, TrueTable(chosen.counts))
-        key = (explored(chosen), chosen.epsilon)
-        error = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
-        answer = float(inputs.question.answers(chosen.mechanism.prior.updated(chosen.counts).mean))
-        question, spread = f"How likely is {inputs.question.named(inputs.meanings)}?", (answer, error)
-        said = "The picture is not private (curator view). " * is_private
-    view = _planned(question, spread, promise, private=is_private and spread is not None)
-    show("release.planned", (question, spread, promise), lambda: view)
+    promise, question, name, said = Guarantee(epsilon, delta), "", "", ""
+    most, captions, unit = ceiling(SUSPICION, promise), {"person": belief_text(promise)}, {"tickformat": PERCENT}
+    rise = belief_rise(SUSPICION, most)
+    figures = {"person": range_figure(SUSPICION, most, mark=SUSPICION, name=rise, colour=BOUND, **unit)}
+    is_known = chosen.has_public_records or bool({OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)})
+    if not isinstance(request, AdaptiveRequest) and (is_known or request.n <= SLOW_SAMPLE):
+        counts = chosen.counts if is_known else chosen.planned_tables.of(1)
+        inputs = tolerance_inputs(chosen, TrueTable(replace(counts, values=counts.values.reshape(-1))))
+        key = (explored(chosen), chosen.epsilon, is_known)
+        within = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
+        error, answer = numeral(within, 2), inputs.question.answers(chosen.mechanism.prior.updated(counts).mean)
+        at, name, axis, of = 0.5, f"± {error}", AROUND, "a made-up table as large as yours"
+        if is_known:
+            at, name, axis, of = float(answer), f"{probability_text(float(answer))} {name}", {}, "the table"
+            said = "The picture is not private (curator view). " * (not chosen.has_public_records)
+        figures["answer"] = range_figure(at - within, at + within, mark=at, name=name, **axis)
+        captions["answer"] = f"95 of 100 releases answer within {error} of {of}."
+        question = f"How likely is {inputs.question.named(inputs.meanings)}?"
+    panels = Panel("answer", question, "The range of 95 of 100 releases."), PERSON
+    board = Board("explore", "A planned release", panels, {}, private=bool(said))
+    view = View(board, lambda _: (Frame("", figures, captions=captions),))
+    show("release.planned", (question, name, promise), lambda: view)
     if isinstance(request, AdaptiveRequest):
         st.caption("The error depends on the arrows, which are chosen with noise.")
         st.page_link("pages/explore.py", label="See simulated releases on Explore", icon=":material/arrow_forward:")
         return
     st.caption(f"{said}{request.entry.accuracy(request, request.calibrated.scale)}")
-
-
-def _planned(question: str, spread: tuple[float, float] | None, promise: Guarantee, *, private: bool) -> View:
-    """Return the board of a planned release: an answer and its error, if these are known, and a person's risk."""
-    most, captions = ceiling(SUSPICION, promise), {"person": belief_text(promise)}
-    belief = f"{percent(SUSPICION)} → at most {in_hundred(most)}%"
-    figures = {"person": range_figure(SUSPICION, most, mark=SUSPICION, name=belief, colour=BOUND, unit=PERCENT)}
-    if spread:
-        (answer, within), error = spread, numeral(spread[1], 2)
-        name = f"{probability_text(answer)} ± {error}"
-        figures["answer"] = range_figure(answer - within, answer + within, mark=answer, name=name)
-        captions["answer"] = f"95 of 100 releases answer within {error} of the table."
-    panels = Panel("answer", question, "The range of 95 of 100 releases."), PERSON
-    board = Board("explore", "A planned release", panels, {}, private=private)
-    return View(board, lambda _: (Frame("", figures, captions=captions),))
 
 
 def suggested_name(chosen: Chosen) -> str:
@@ -389,7 +388,7 @@ def _account_to_charge(
     accounts: Mapping[str, Account],
     same: Sequence[str],
     request: Chargeable,
-    more: "st.delta_generator.DeltaGenerator",
+    more: DeltaGenerator,
 ) -> ChargedAccount:
     """Let the person choose the dataset that pays, or fill in a new one, also in `more`. Records have one budget.
 
@@ -410,9 +409,7 @@ def _account_to_charge(
     return _new_account(request, delta, more, is_taken=request.dataset in accounts)
 
 
-def _new_account(
-    request: Chargeable, delta: Fraction, more: "st.delta_generator.DeltaGenerator", *, is_taken: bool
-) -> ChargedAccount:
+def _new_account(request: Chargeable, delta: Fraction, more: DeltaGenerator, *, is_taken: bool) -> ChargedAccount:
     """Return a new account with its budget as typed. Errors: InputError without a name or a justification."""
     table, promise, problem = request.dataset, _promise(request), ""  # another table has its own budget
     left, right = st.columns(2)
@@ -455,17 +452,14 @@ def _risks(charged: ChargedAccount, *, is_made: bool) -> None:
     spent = account.spent if is_made else account.spent + own
     if spent > own > 0:
         of_all = Guarantee(epsilon_of(account.measure, spent, float(charged.delta)))
-        risen = f"{percent(SUSPICION)} → at most {in_hundred(ceiling(SUSPICION, of_all))}%"
-        st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", risen)
+        rise = belief_rise(SUSPICION, ceiling(SUSPICION, of_all))
+        st.metric(f"With all releases of these records, ε = {charged.shown(spent)}", rise)
 
 
 def _costs(charged: ChargedAccount) -> None:
     """Draw the cost of all releases with this one as a part of the budget, and state what is left, as epsilons."""
     account, cost = charged.account, charged.cost
-    if charged.problem or cost is None:
-        return
-    if not charged.is_enough:
-        st.markdown(f"The cost is ε = **{charged.shown(cost)}**, and **{charged.shown(account.left)}** is left.")
+    if cost is None or not charged.is_enough:
         return
     spent, left = account.spent + cost, account.left - cost
     rest = f"ε = {charged.shown(left)} is left." if left > 0 else "Nothing is left."
@@ -498,12 +492,13 @@ def _offer(chosen: Chosen, path: Path, charged: ChargedAccount, request: Chargea
     elif not charged.is_new:
         for doubt in ledger.table_doubts(path, account.dataset, chosen.dataset):
             st.warning(escaped(doubt))
+    if charged.cost is None:
+        st.info("Set δ to 0, or choose a mechanism with Laplace noise.")
+        return
     if not charged.is_enough and not charged.problem:
         smaller = "Choose a smaller ε, or raise" if account.left > 0 else "Raise"
         way = f"{smaller} the total budget {'above' if charged.is_new else 'below, under Ledger'}."
-        st.info("Set δ to 0, or choose a mechanism with Laplace noise." if charged.cost is None else way)
-    if charged.cost is None:
-        return
+        st.info(f"The cost is ε = {charged.shown(charged.cost)}, and {charged.shown(account.left)} is left. {way}")
     st.caption("A release cannot be undone, and its cost stays charged.")
     st.button(
         f"Release and spend ε = {charged.shown(charged.cost)}",

@@ -25,7 +25,7 @@ from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.controls import mirror, plain_number
-from dpbayes.ui.widgets.opened_release import opened_release
+from dpbayes.ui.widgets.opened_release import EXAMPLE, FILE, opened_release
 from dpbayes.ui.widgets.show import sentence_instead
 
 RELEASED = "release.released"
@@ -86,7 +86,7 @@ def history(path: Path, delta: float) -> None:
     if row is not None:
         with sentence_instead():
             show_later(books, row, delta)
-            opened_release(ledger.outcome(path, row), key="ledger")
+            opened_release(ledger.outcome(path, row), f"Release {names[row]}", key="ledger")
 
 
 def release_names(books: Books) -> dict[int, str]:
@@ -166,14 +166,15 @@ def last_release() -> bytes | None:
 
 def example_or_file(mine: bytes | None) -> None:
     """Let anyone open a release of their own, or show the last one of the session, `mine`, or the example."""
-    place = st.container()
-    left, right = st.columns(2, gap="large", vertical_alignment="bottom")
+    above, (left, right) = st.container(), st.columns(2, gap="large")
     with left:
-        said = "Your release.json. A link does not contain it. The file is not stored."
-        file = document_place(said, key="release.file")
+        file = document_place("release.json (not stored, and not part of a link)", key="release.file")
     with sentence_instead():
-        data = file.getvalue() if file else mine or example()
-        opened_release(data, key="file" if file else "mine" if mine else "example", places=(place, right))
+        if file is not None:
+            data, name, key = file.getvalue(), f"Your file {file.name}", FILE
+        else:
+            data, name, key = (mine, "Your last release", "mine") if mine else (example(), "Built-in example", EXAMPLE)
+        opened_release(data, name, key=key, places=(above, left, right))
 
 
 @server_cache(1, spinner="Making the example …")

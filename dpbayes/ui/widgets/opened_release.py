@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dpbayes.audit.risk import belief_sentence
 from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
@@ -19,7 +20,6 @@ from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, statement
 from dpbayes.model.query import query
-from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
@@ -35,15 +35,20 @@ from dpbayes.releases.reading import (
 from dpbayes.releases.report import html_report, parts_of
 from dpbayes.releases.signing import signature_line
 from dpbayes.releases.verify import verify
-from dpbayes.ui.session.chosen import question_on
+from dpbayes.ui.session.chosen import Chosen, question_on
 from dpbayes.ui.session.current import current
 from dpbayes.ui.session.downloads import download_button
 from dpbayes.ui.session.kept import kept
+from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.board import show
 from dpbayes.ui.widgets.show import assumption, headline, numbers, sentence_instead
 
-NEWEST = "made"
-"""The key of a release that has just been made, which comes with its next step."""
+EXAMPLE, FILE, NEWEST = "example", "file", "made"
+"""The keys of the built-in example, of a person's own file, and of a release that has just been made."""
+
+SEND = "Next: send release.json to its readers. They check it and ask it questions on this page, without the records."
+ASK = "Ask this release a question below, or upload a release.json that you received to check it."
+"""The next step of a curator, and of anyone else."""
 
 MOST_DRAWN = 30
 """The most nodes of a graph that is drawn."""
@@ -51,78 +56,81 @@ MOST_DRAWN = 30
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, *, key: str, places: Sequence["st.delta_generator.DeltaGenerator"] = ()) -> None:
-    """Show the checks of a release file and, if all pass, an answer, the graph, the promise, and the files.
+def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGenerator] = ()) -> None:
+    """Show the checks of a release file and, if all pass, an answer, the promise, the graph, and the files.
 
-    `key` distinguishes the controls of two releases on one page; the headline and what is said of the signature
-    have `places` of their own. Errors: InputError for an unusable file.
+    `key` distinguishes the controls of two releases on one page. The headline, with the `name` of the release, and
+    both columns may have `places` of their own. Errors: InputError for an unusable file.
     """
-    above, beside = places or (st.container(), st.container())
+    above = places[0] if places else st.container()
     verification = kept(f"{key}.verified", data, lambda: verify(data))
-    if not verification.holds:
+    failures = [check for check in verification.checks if not check.holds]
+    if failures:
         with above:
             headline("Do not use this file.")
         st.error("It is not a valid release: ask the sender for release.json again.")
-        for failed in (check for check in verification.checks if not check.holds):
+        for failed in failures:
             assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
-    document = kept(f"{key}.document", data, lambda: read_document(data))
-    if key != NEWEST:
-        with above:
-            of_file = f"Release of {escaped(_summary(document))}. All checks hold."
-            headline("Upload a release.json to check it. Below is an example." if key == "example" else of_file)
-    _said(document, data, key=key)
+    document, number = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
+    with above:
+        headline(f"{escaped(name)}: {number} of {number} checks passed.")
+        st.markdown(ASK if places else SEND)
+    files = st.container(horizontal=True)
+    left, right = places[1:] or st.columns(2, gap="large")
+    with left:
+        question, table = st.container(), st.container()
+        reading = _reading(document.tables, key=key)
+        with question, sentence_instead():
+            named = _named(document.network, key)
+            target, answer = _ask(document, named, reading, table, key=key)
+            inputs = data, reading, target, answer
+            show(f"{key}.rows", inputs, lambda: released_view(document, named, reading, target, answer))
+    with files:
+        _files(document, reading, data, key=key)
     with st.expander("Full statement and checks") as statement_part:
-        place = statement_part if key == NEWEST else beside  # whoever has just made a release knows its source
-        said = (
-            f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}. {signature_line(document.content)}"
-        )
-        (place.success if "signature" in document.content else place.info)(escaped(said))
-        for name, sentences in parts_of(document).items():
-            st.markdown(f"**{name}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
+        place = right if key == FILE else statement_part  # the source of others is known
+        made = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
+        alert = place.success if "signature" in document.content else place.info
+        alert(escaped(f"{made} {signature_line(document.content)}"))
+        for title, sentences in parts_of(document).items():
+            st.markdown(f"**{title}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
         st.markdown("**Checks**")
         for check in verification.checks:
             assumption(escaped(check.sentence))
         for sentence in verification.left_out:
             st.caption(escaped(sentence))
-
-
-def _summary(document: Document) -> str:
-    """Return the dataset, its records and the privacy loss of a release, in a few words."""
-    request, cost = document.request, document.request.cost
-    loss = f"{measure_of(cost).symbol} = {amount_text(number_of(cost))}"
-    if stated := request.stated:
-        loss = f"ε = {amount_text(stated.epsilon)} at δ = {numeral(float(stated.delta))}"
-    return f"{request.dataset}: {many(request.n, 'record')}, {loss}"
-
-
-def _said(document: Document, data: bytes, *, key: str) -> None:
-    """Show what a release answers beside its promise, and then offer its files."""
-    left, right = st.columns(2, gap="large")
-    if key == NEWEST:
-        st.markdown("Next: send release.json to its readers. They check and use it on this page, without the records.")
-    files = st.container(horizontal=True)
-    with left:
-        question, table = st.container(), st.container()
-        reading = _reading(document.tables, key=key)
-        with question, sentence_instead():
-            target, answer = _ask(document, reading, data, table, key=key)
-            inputs = data, reading, target, answer
-            show(f"{key}.rows", inputs, lambda: released_view(document, reading, target, answer))
     with right:
         for title, text in promise_lines(document).items():
             st.markdown(f"**{title}.** {escaped(text)}")
         small_graph(document.network)
         if isinstance(document.sampled, SampledSteps):
             st.caption("Arrows were chosen with noise: some can be missing or wrong.")
-    with files:
-        _files(document, reading, data, key=key)
 
 
-def released_view(document: Document, reading: Reading, target: str, answer: str = "") -> View:
-    """Return the board of the released rows of a node below an answer, with the facts of the certificate."""
-    node, facts = document.network.index(target), {"release of": _summary(document)}
-    return released_rows(document.network, document.tables, reading, node, answer).stating(facts)
+def _loss(document: Document) -> str:
+    """Return the privacy loss of a release in a few words."""
+    cost, stated = document.request.cost, document.request.stated
+    if stated:
+        return f"ε = {amount_text(stated.epsilon)} at δ = {numeral(float(stated.delta))}"
+    return f"{measure_of(cost).symbol} = {amount_text(number_of(cost))}"
+
+
+def _named(network: Network, key: str) -> Network:
+    """Return a network with what its nodes mean as their names, if they are columns of the open table."""
+    chosen = Chosen(Settings()) if key == EXAMPLE else Chosen.now()
+    if any(chosen.domains.get(name) != states for name, states in zip(network.names, network.states, strict=True)):
+        return network
+    said = {name: chosen.readable[name].name if name in chosen.readable else name for name in network.names}
+    parents = tuple(tuple(said[name] for name in every) for every in network.parents)
+    return network if len({*said.values()}) < len(said) else Network(tuple(said.values()), network.states, parents)
+
+
+def released_view(document: Document, named: Network, reading: Reading, target: str, answer: str = "") -> View:
+    """Return the board of the rows of a node below an answer, on a network that is `named` by what nodes mean."""
+    node, request = document.network.index(target), document.request
+    facts = {"release of": f"{request.dataset}: {many(request.n, 'record')}, {_loss(document)}"}
+    return released_rows(named, document.tables, reading, node, answer).stating(facts)
 
 
 def promise_lines(document: Document) -> dict[str, str]:
@@ -140,7 +148,7 @@ def promise_lines(document: Document) -> dict[str, str]:
     choice = "columns or an ε" if isinstance(document.sampled, SampledSteps) else "an ε, a graph or a prior"
     return {
         "Published": document.sampled.described,
-        "One person": person,
+        "One person": f"The privacy loss is {_loss(document)}. {person}",
         "Accuracy": document.sampled.accuracy,
         "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
         f"{choice} chosen after looking at the records.{looked}",
@@ -178,39 +186,34 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 # A question
 
 
-def _ask(
-    document: Document, reading: Reading, data: bytes, table: "st.delta_generator.DeltaGenerator", *, key: str
-) -> tuple[str, str]:
+def _ask(document: Document, named: Network, reading: Reading, table: DeltaGenerator, *, key: str) -> tuple[str, str]:
     """Answer a question about the released network, at first that of Explore; return its node and a sentence.
 
     Errors: those of `query`.
     """
     network = document.network
     asks = question_on(network, current())
-    pairs = {
-        statement(name, state): (name, state)
-        for name, states in zip(network.names, network.states, strict=True)
-        for state in states
-    }
+    nodes = zip(named.names, network.names, network.states, strict=True)
+    pairs = {statement(name, state): (own, state) for name, own, states in nodes for state in states}
     left, right = st.columns([2, 3])
-    target = left.selectbox("How likely is", network.names, network.names.index(asks.target), key=f"{key}.target")
+    node = named.index(left.selectbox("How likely is", named.names, network.index(asks.target), key=f"{key}.target"))
+    target, states = network.names[node], network.states[node]
     given = [text for text, (name, _) in pairs.items() if name != target]
     first = [text for text in given if target == asks.target and pairs[text] in asks.evidence.items()]
     picked = right.multiselect("if", given, first, key=f"{key}.given", placeholder="nothing else is known")
     evidence = dict(pairs[text] for text in picked)
-    inputs = (data, reading, target, tuple(evidence.items()))
+    inputs = (document.content["hash"], reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
     with table:
-        numbers(frame)
+        if len(states) > 2:
+            numbers(frame)
         for note in notes:
             st.caption(escaped(note))
-    state = network.telling_state(network.index(target))
-    if target == asks.target:
-        state = network.states[network.index(target)].index(asks.state)
+    state = states.index(asks.state) if target == asks.target else network.telling_state(node)
     line, level = frame.iloc[state], f"{LEVEL:.0%} interval"
     interval = f" ({level}: {line[level]})" if level in line else ""
-    question = Question(network, target, network.states[network.index(target)][state], evidence)
-    return target, f"How likely is {question.text}? This release answers {line['probability']}{interval}."
+    event = statement(named.names[node], states[state]) + f" if {' and '.join(picked)}" * bool(picked)
+    return target, f"How likely is {event}? This release answers {line['probability']}{interval}."
 
 
 def _answer(
