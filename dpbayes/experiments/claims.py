@@ -224,11 +224,6 @@ class Evaluation:
         return self.exhibit.claim
 
     @property
-    def true_value(self) -> float:
-        """The exact value of what is bounded at the first point; NaN for a quantile, whose exact value is a mean."""
-        return math.nan if self.exhibit.says is BoundKind.QUANTILE else float(self.measured.exact[0])
-
-    @property
     def judgement(self) -> Judgement:
         """What is decided of the bound at the first point."""
         return judged(self.exhibit.says, self.bound, self.measured)
