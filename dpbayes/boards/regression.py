@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dpbayes.base.looks import EXACT, Curve, Look
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.regression import LOOKS, Read, RegressionResult, StudyRecords, records_of, regression_study
+from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
 from dpbayes.figures.style import Figure, value_mark
@@ -21,11 +20,6 @@ from dpbayes.mechanisms.regression import RegressionSampler
 
 CLOSE = 0.05
 """An error that is larger than another by at most this share is called close to it."""
-
-BEST = Look("best without privacy", EXACT, width=5)
-
-ALIKE = 0.02
-"""Errors that differ by at most this share are called equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +74,13 @@ ERRORS = Panel(
     large=True,
     help="The typical error is the root of the mean squared error. In the paper’s Figure 2, the norm of the weights is "
     "at most 10/√b, b being the precision of the prior. This bound determines ε; here b follows from the chosen ε. "
-    "Trimmed: the exact posterior limited to these weights.",
+    "Shrunk alike: the weights of the posterior with this prior, without noise and bound.",
 )
 EPSILONS = Panel(
     "epsilons",
     "How large an ε does the paper state?",
     "The epsilon that the paper states against the proved epsilon.",
-    help="The paper states 2 L(w), L(w) being the largest change of the log-likelihood by all records at w. Only one "
-    "record changes between neighbours.",
+    help="The paper states 2 L(w), L(w) being the largest change of the log-likelihood by all records at w.",
 )
 
 
@@ -122,31 +115,21 @@ def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
     study, best = result.study, float(result.exact.mean.min())
     k = nearest_place(study.certified.tolist(), epsilon)
     place = float(study.certified[k])
-    least = Curve(BEST, study.certified, np.full(len(study.certified), best), np.zeros(len(study.certified)))
-    drawn = [curve for curve in result.curves if not (_is_alike(result) and curve.look == LOOKS["cut"])]
-    curves = [_in_dollars(replace(curve, x=study.certified), records.half_width) for curve in (least, *drawn)]
     errors_of = {"private": result.several, "exact": result.exact, "mean": result.baseline}
     numbers = {name: float(errors.mean[k]) for name, errors in errors_of.items()}
     roots = {name: records.root(error) for name, error in numbers.items()}
     text, colour = f"{round(roots['private']):,}", RegressionSampler.colour
-    errors = regression_errors_figure(curves, epsilon=place)
+    errors = regression_errors_figure(result.curves(records.half_width), epsilon=place)
     errors = replace(errors, data=(*errors.data, value_mark(place, roots["private"], text, colour, side="top right")))
     epsilons, caption, _ = _epsilons(study, (result.train, result.features), k)
     headline = f"At ε = {numeral(place)}, " + regression_headline(roots, records.root(best), records.target)
-    captions = {"errors": _about(result), "epsilons": caption}
+    captions = {
+        "errors": f"Predicted: a person’s {records.target}, from {many(result.features, 'feature')} such as schooling; "
+        f"{many(result.train, 'training record')}, mean of {many(study.repeats, 'split')}. A small ε needs small "
+        "weights, so all predictions are alike.",
+        "epsilons": caption,
+    }
     return Frame(headline, {"errors": errors, "epsilons": epsilons}, (_advice(result),), captions, numbers)
-
-
-def _is_alike(result: RegressionResult) -> bool:
-    """Return whether a private sample has the error of the trimmed posterior, so that only trimming costs accuracy."""
-    apart = np.abs(np.sqrt(result.one.mean / np.where(result.shown_cut.mean > 0, result.cut.mean, np.nan)) - 1)
-    return bool(np.nanmax(apart, initial=0.0) <= ALIKE)
-
-
-def _in_dollars(curve: Curve, half_width: float) -> Curve:
-    """Return the curve of a mean squared error of scaled targets as that of its root."""
-    root = np.sqrt(curve.y)
-    return replace(curve, y=half_width * root, error=half_width * curve.error / (2 * root))
 
 
 def regression_headline(roots: Mapping[str, float], best: float, target: str) -> str:
@@ -175,11 +158,7 @@ def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple
     per_sample = " for each sample" if study.draws > 1 else ""
     paper = f"the paper states {numeral(float(f'{stated[k]:.2g}'))}{per_sample}"
     headline = f"{many(study.draws, 'private sample')} of the weights: ε = {numeral(proved[k])} is proved; {paper}."
-    return figure, f"At b = {numeral(study.precisions[k], 2)}, {paper}.", headline
-
-
-def _about(result: RegressionResult) -> str:
-    text = f"{many(result.train, 'training record')}, {many(result.study.repeats, 'split')} of the records."
-    if _is_alike(result):
-        text += f" Without privacy but trimmed, the error is equal within {ALIKE:.0%}."
-    return text
+    caption = (
+        f"At ε = {numeral(proved[k])}, {paper}: its formula lets all {train:,} records change, the proof only one."
+    )
+    return figure, caption, headline

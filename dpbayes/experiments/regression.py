@@ -9,7 +9,7 @@ moments of all records and of the training set, so no record is read again. Erro
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -30,8 +30,8 @@ _ENTRIES = 1 << 20
 _REPEATS_AT_ONCE = 25
 
 LOOKS = {
-    "exact": Look("without privacy, same prior", EXACT, "dot", width=2.5),
-    "cut": Look("trimmed, without privacy", EXACT, "dot", width=4),
+    "best": Look("best without privacy", EXACT, width=5),
+    "exact": Look("without privacy, weights shrunk alike", EXACT, "dot", width=2.5),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
     "baseline": Look("always the mean", BOUND, "dash", width=2),
@@ -160,9 +160,8 @@ class Errors:
 class RegressionResult:
     """Mean squared errors on the test records at every precision; curator only on real data.
 
-    `exact`: ridge regression, the mean of the whole posterior. `cut`: the mean of the posterior inside the ball; its
-    estimate is unbiased and can therefore be negative, see `shown_cut`. `one`: one sample. `several`: the mean of N
-    samples. Both are averages over all samples. `baseline`: the training mean for every record.
+    `exact`: ridge regression, the mean of the whole posterior. `one`: one sample. `several`: the mean of N samples.
+    Both are averages over all samples. `baseline`: the training mean for every record.
     """
 
     study: RegressionScenario
@@ -170,28 +169,20 @@ class RegressionResult:
     test: int
     features: int
     exact: Errors
-    cut: Errors
     one: Errors
     several: Errors
     baseline: Errors
 
-    @property
-    def shown_cut(self) -> Errors:
-        """`cut`, NaN if at most twice its standard error, because it is then very uncertain and can be negative."""
-        # The correction for the variance of the samples, as an error: a single repeat has no other error.
-        drawn = self.study.draws_made(self.train) * math.sqrt(self.study.repeats)
-        doubt = np.fmax(self.cut.standard_error, (self.one.mean - self.cut.mean) / drawn)
-        return replace(self.cut, mean=np.where(self.cut.mean > 2 * doubt, self.cut.mean, np.nan))
-
-    @property
-    def curves(self) -> list[Curve]:
-        """The errors as curves over the prior precisions; the baseline has no band, which would cover other curves."""
-        precisions, nowhere = np.array(self.study.precisions), np.full(len(self.study.precisions), np.nan)
-        shown = {"exact": self.exact, "one": self.one, "several": self.several, "cut": self.shown_cut}
-        if self.study.draws == 1:
-            del shown["several"]
-        curves = [Curve(LOOKS[name], precisions, errors.mean, errors.standard_error) for name, errors in shown.items()]
-        return [*curves, Curve(LOOKS["baseline"], precisions, self.baseline.mean, nowhere)]
+    def curves(self, half_width: float) -> list[Curve]:
+        """Return the roots of the errors, in the target's units, against epsilon; the first and the last are flat."""
+        nowhere, least = np.full((2, len(self.exact.mean)), [[np.nan], [self.exact.mean.min()]])
+        flat = [("best", Errors(least, nowhere)), ("baseline", Errors(self.baseline.mean, nowhere))]
+        shown = [("exact", self.exact), ("one", self.one), ("several", self.several)][: 2 + (self.study.draws > 1)]
+        return [
+            Curve(LOOKS[name], self.study.certified, half_width * root, half_width * of.standard_error / (2 * root))
+            for name, of in (flat[0], *shown, flat[1])
+            for root in [np.sqrt(of.mean)]
+        ]
 
 
 def regression_study(table: SplitTable, scenario: RegressionScenario, rng: np.random.Generator) -> RegressionResult:
@@ -214,7 +205,7 @@ def regression_study(table: SplitTable, scenario: RegressionScenario, rng: np.ra
 def _evaluated(
     study: RegressionScenario, products: FloatArray, rest: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return all errors (5, P, R), on records with products `rest`, of training sets with `products` (R, d+2, d+2)."""
+    """Return all errors (4, P, R), on records with products `rest`, of training sets with `products` (R, d+2, d+2)."""
     train, test = (_moments(part) for part in (products, rest))
     precisions = np.array(study.precisions)[:, None]
     posterior = weights_posterior(train, prior_precision=precisions, noise_variance=study.noise_variance)
@@ -223,13 +214,11 @@ def _evaluated(
     exact = mean_squared_error(test, posterior.mean)
     single = mean_squared_error(test, drawn).mean(axis=0)
     together = mean_squared_error(test, drawn.mean(axis=0))
-    # The mean of M draws has its own variance in addition: a share 1/(M - 1) of the decrease through averaging.
-    cut = together - (single - together) / (draws - 1)
-    # The same for the mean of N draws, averaged over every choice of N: `single` for N = 1, `together` for N = M.
+    # The mean of N of the M draws, averaged over every choice of N: `single` for N = 1, `together` for N = M.
     share = (draws - n) / (n * (draws - 1))
     several = share * single + (1 - share) * together
     baseline = np.broadcast_to(_mean_baseline(products, rest), exact.shape)
-    return np.stack([exact, cut, single, several, baseline])
+    return np.stack([exact, single, several, baseline])
 
 
 def _moments(products: FloatArray) -> Moments:

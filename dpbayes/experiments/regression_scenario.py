@@ -81,7 +81,7 @@ MOST_SAMPLES = 1_000_000
 """Most samples from the posterior at one precision, which take a few minutes."""
 
 _LEAST_DRAWS, _ENOUGH_DRAWS, _DRAWS_TIMES_RECORDS = 2, 50, 20_000
-"""Least draws: the error of the truncated posterior's mean needs two, and more if there are few records."""
+"""Least draws: their average needs two, and more if there are few records."""
 
 
 class Records(enum.Enum):

@@ -9,7 +9,7 @@ from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
     Figure,
-    Trace,
+    band_of,
     chosen_epsilon,
     directly_named,
     epsilon_axis,
@@ -24,18 +24,15 @@ from dpbayes.figures.style import (
 def regression_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
     """Draw errors by predictor against epsilon with bands of one standard error; the axis has the range of the errors.
 
-    NaN is a gap; an empty curve is left out. The first and the last curve are named at their lines.
+    The first and the last curve are named at their lines.
     """
-    curves = [curve for curve in curves if np.isfinite(curve.y).any()]
-    traces: list[Trace] = []
-    for curve in curves:
-        if np.isfinite(curve.error).any():
-            traces.append(_band(curve))
-        traces.append(line_of(curve.look, curve.x, curve.y, hovertemplate="ε = %{x:,.4~r}: %{y:,.4~r}"))
-    low, high = (float(of([of(curve.y) for curve in curves])) for of in (np.nanmin, np.nanmax))
-    room, x = 0.08 * (high - low), curves[0].x
+    x = curves[0].x
+    bands = [band_of(x, of.y - of.error, of.y + of.error, faded(of.look.colour, 0.2)) for of in curves]
+    lines = [line_of(of.look, x, of.y, hovertemplate="ε = %{x:,.4~r}: %{y:,.4~r}") for of in curves]
+    low, high = (float(end([of.y for of in curves])) for end in (np.min, np.max))
+    room = 0.08 * (high - low)
     axis = titled("typical error in dollars", automargin=True, range=[low - room, high + 2 * room])
-    figure = figure_of(traces, x=epsilon_axis(x), y=axis, height=420, shapes=[chosen_epsilon(x, epsilon)])
+    figure = figure_of([*bands, *lines], x=epsilon_axis(x), y=axis, height=420, shapes=[chosen_epsilon(x, epsilon)])
     first, last = curves[0].look.name, curves[-1].look.name
     return directly_named(directly_named(figure, first, first, x.min(), "top right"), last, last, x.max(), "top left")
 
@@ -49,31 +46,12 @@ def epsilon_figure(certified: FloatArray, printed: FloatArray, *, epsilon: float
         if where.any():
             line = {"color": hue, "width": 2.5, "dash": "dash"}
             y = np.where(where, printed, np.nan)
-            traces.append(LINES | {"x": certified, "y": y, "line": line, "name": f"paper: 2L(w){said}"})
+            traces.append(LINES | {"x": certified, "y": y, "line": line, "name": f"stated in the paper{said}"})
     for trace in traces:
         trace["hovertemplate"] = "ε = %{x:,.4~r}: ε = %{y:,.4~r}"
     axis = powers_axis("privacy loss ε", *_ends(np.concatenate([certified, printed])), automargin=True)
     shapes = [chosen_epsilon(certified, epsilon)]
     return figure_of(traces, x=epsilon_axis(certified), y=axis, height=360, shapes=shapes)
-
-
-def _band(curve: Curve) -> Trace:
-    above, below, precisions = curve.y + curve.error, curve.y - curve.error, curve.x
-    finite = np.flatnonzero(np.isfinite(above))
-    x, y = [], []
-    for run in np.split(finite, np.flatnonzero(np.diff(finite) > 1) + 1):  # NaN separates two areas
-        x += [np.nan, *precisions[run], *precisions[run[::-1]]]
-        y += [np.nan, *above[run], *below[run[::-1]]]
-    return LINES | {
-        "x": np.array(x[1:]),
-        "y": np.array(y[1:]),
-        "fill": "toself",
-        "fillcolor": faded(curve.look.colour, 0.2),
-        "line": {"width": 0},
-        "hoverinfo": "skip",
-        "showlegend": False,
-        "name": f"{curve.look.name}: standard error",
-    }
 
 
 def _ends(values: FloatArray) -> tuple[float, float]:

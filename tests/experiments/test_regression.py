@@ -111,7 +111,9 @@ def test_one_draw_errs_by_the_posterior_variance_besides_and_the_test_can_fail()
     assert abs(drawn_excess(0.4, claimed_variance=0.2)) > FAR
 
 
-def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mean_of_many_draws_is_that_of_the_truncated_normal_in_one_dimension(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """[Zhang16] Lemma D.1: the cut posterior; its mean from scipy's truncated normal."""
     records = table(d=1)
     bound, design = 0.25, study(precisions=(1.0,), repeats=1, draws=2000, noise_variance=2.0)
@@ -131,12 +133,12 @@ def test_the_cut_mean_is_that_of_the_truncated_normal_in_one_dimension(monkeypat
     assert test == pytest.approx(0.9)
     slope = abs(2 * np.mean(x[~inside] * (y[~inside] - x[~inside] * cut.mean())))
     allowed = FAR * slope * cut.std() / math.sqrt(2000) + 1e-5
-    assert result.cut.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
+    assert result.several.mean[0] == pytest.approx(error(cut.mean()), abs=allowed)
     assert abs(error(mean) - error(cut.mean())) > 3 * allowed, "the cut matters here"
 
 
 def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error of N = 2 of 4 draws, by enumeration of the 6 pairs; the cut posterior's, by the 12 ordered pairs."""
+    """The error of N = 2 of 4 draws, by enumeration of the 6 pairs."""
     kept: list[np.ndarray] = []
     sample = regression.sample_in_ball
 
@@ -153,24 +155,18 @@ def test_the_mean_of_n_draws_is_averaged_over_every_choice_of_n(monkeypatch: pyt
     drawn = kept[0].reshape(4, 3)
     pairs = [np.mean((y - x @ drawn[list(pair)].mean(axis=0)) ** 2) for pair in itertools.combinations(range(4), 2)]
     assert result.several.mean[0] == pytest.approx(np.mean(pairs), rel=1e-9)
-    apart = [np.mean((y - x @ u) * (y - x @ v)) for u, v in itertools.permutations(drawn, 2)]
-    assert result.cut.mean[0] == pytest.approx(np.mean(apart), rel=1e-9)
 
 
-@pytest.mark.parametrize("repeats", [1, 2, 20])
-def test_no_error_shown_is_negative_and_what_is_not_known_is_not_shown(repeats: int) -> None:
-    """Wide posteriors: sigma^2 = 1,000, 30 training records. The unbiased estimate of the small error is then noise."""
-    design = study(precisions=(1e-3, 1e-2, 1e4), noise_variance=1000.0, repeats=repeats)
-    studies = [curves(table(), design, seed=seed) for seed in range(1, 30)]
-    assert any((one.cut.mean < 0).any() for one in studies), "the test can fail"
-    for one in studies:
-        cut = one.shown_cut.mean
-        assert (np.isnan(cut) | (cut > 0)).all()
-        assert not (cut < 2 * np.nan_to_num(one.cut.standard_error)).any()
-        assert cut[2] == pytest.approx(one.cut.mean[2]), "what is known is shown"
-        assert not any((curve.y < 0).any() for curve in one.curves)
-    shown = np.isfinite([one.shown_cut.mean[0] for one in studies])
-    assert shown.mean() < 0.3, "noise around next to nothing is rarely taken for something"
+@pytest.mark.parametrize("draws", [1, 3])
+def test_curves_are_roots_in_the_units_of_the_target_against_epsilon(draws: int) -> None:
+    result = curves(table(), study(precisions=(1.0, 100.0), draws=draws, repeats=2))
+    best, *_, private, baseline = shown = result.curves(50.0)
+    assert len(shown) == 4 + (draws > 1)
+    assert best.y == pytest.approx([50 * math.sqrt(result.exact.mean.min())] * 2)
+    assert private.y**2 == pytest.approx(2500 * result.several.mean)
+    assert private.error == pytest.approx(50 * result.several.standard_error / np.sqrt(result.several.mean) / 2)
+    assert baseline.y**2 == pytest.approx(2500 * result.baseline.mean)
+    assert all(np.array_equal(curve.x, result.study.certified) for curve in shown)
 
 
 # Promises, and the figure's shape
