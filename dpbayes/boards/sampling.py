@@ -224,11 +224,11 @@ WON = Panel(
     "How often is the attacker right about one record?",
     "Share of games in which the attacker is right against the number of answers.",
     large=True,
-    help="An answer is a sample of the posterior of one of two tables that differ in one record. The attacker knows "
-    "both, sees one answer after another, and names the likelier table. The attacker wins a game if that is the true "
-    "one; ε bounds what each answer adds.",
+    help="In a game, the unknown record is 1 or 0 in every column, each with probability 50%. The attacker knows the "
+    "posterior in both cases, sees one answer after another, and names the likelier case. ε bounds what each answer "
+    "adds.",
 )
-GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true table.")
+GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true value of the record.")
 
 MOST_WON = 2 / 3
 """The share of games below which the attacker learns little."""
@@ -262,19 +262,20 @@ def _game_frame(game: Game, answers: int) -> Frame:
     headline = f"After {many(answers, 'answer')}, an attacker is right about one record in {won} of games"
     headline += f"; {LEVEL:.0%} takes {takes}."
     figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
-    captions = {"won": "The attacker knows all other records. Guessing is right in 50% of games."}
-    advice = (
-        f"So: allow at most {many(safe, 'answer')} in all. With more, an attacker is right in over two of three games."
-    )
+    captions = {
+        "won": f"Each answer is a private sample of how likely a 1 is, given all {game.records:,} records. The "
+        "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers.",
+    }
+    limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer"
+    advice = f"So: allow {limit}. With more, an attacker is right in over two of three games."
     return Frame(headline, figures, (advice,), captions, {"won": float(study.right[answers - 1])})
 
 
 def _beliefs(game: Game, answers: int) -> Figure:
-    """Draw the games of both tables, and one that ends near their median."""
-    study = game.study
-    games = np.argsort(np.abs(study.log_odds[-1] - np.median(study.log_odds[-1])), kind="stable")
-    belief = np.concatenate([np.full((1, len(games)), 0.5), study.belief[:answers, games]])
-    ceilings, sampler = [], game.mechanism
+    """Draw the games of both tables."""
+    study, sampler = game.study, game.mechanism
+    belief = np.concatenate([np.full((1, study.belief.shape[1]), 0.5), study.belief[:answers]])
+    ceilings = []
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
             curve = game.ceiling(guarantee.epsilon)
@@ -292,8 +293,7 @@ def _wins(game: Game, answers: int) -> Figure:
     curve = Curve(
         Look("simulated games", colour, width=3), steps[picked], study.right[picked], study.right_error[picked]
     )
-    verdict = "refuted" if game.is_refuted else "paper"
-    stated = f"Theorem 3: {math.ceil(game.stated):,} ({verdict})"
+    stated = f"the paper: {math.ceil(game.stated):,}{' (refuted)' * game.is_refuted}"
     least, most = (math.ceil(end) for end in game.bracket)
     simulated = "" if needed is None else f", {needed:,} (simulated)"
     between = f"{LEVEL:.0%} takes {least:,} to {most:,} answers (proved){simulated}"

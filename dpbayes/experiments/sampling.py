@@ -27,8 +27,8 @@ from dpbayes.theory.dimitrakakis14.game import (
 LEVEL = 0.95
 """The share of games that the attacker wants to win."""
 
-MOST_SIMULATED, LEAST_GAMES, MOST_GAMES, DRAWS_AT_ONCE = 4000, 50, 1000, 1_000_000
-"""Simulated answers of a game and games, at most and at least, and answers of all games."""
+ANSWERS, GAMES = 2000, 500
+"""Simulated answers of a game, as many at every epsilon, and games."""
 
 _LATTICE = 512
 """Lattice points over the other decisions of a long row, for the density of one state."""
@@ -235,7 +235,5 @@ class Game:
 
     @cached_property
     def study(self) -> GameStudy:
-        """Simulated games, as long as the attacker needs."""
-        answers = int(np.clip(np.ceil(1.2 * self.bracket[1]), 2, MOST_SIMULATED))
-        games = int(np.clip(DRAWS_AT_ONCE // answers, LEAST_GAMES, MOST_GAMES))
-        return play(self.pair, stream(self.seed, "game"), answers=answers, games=games)
+        """Simulated games."""
+        return play(self.pair, stream(self.seed, "game"), answers=ANSWERS, games=GAMES)

@@ -142,15 +142,14 @@ def _marked(epsilon: float, y: float, text: str, colour: str, above: str) -> Tra
 def game_figure(
     answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]], *, colour: str
 ) -> Figure:
-    """Draw the attacker's probability for the true table, (J, G) over answers (J,): median, 90% and the first game.
+    """Draw the attacker's probability for the true table, (J, G) over answers (J,): median and 90% of games.
 
     `ceilings` are (name, values (J,), whether no game exceeds it).
     """
     low, middle, high = np.quantile(belief, [0.05, 0.5, 0.95], axis=1)
     traces = [
         band_of(answers, low, high, faded(colour, 0.18), name="90% of games", showlegend=True),
-        LINES | {"x": answers, "y": belief[:, 0], "line": {"color": colour, "width": 1}, "name": "one game"},
-        LINES | {"x": answers, "y": middle, "line": {"color": colour, "width": 3}, "name": "median of all games"},
+        LINES | {"x": answers, "y": middle, "line": {"color": colour, "width": 3}, "name": "median game"},
     ]
     for name, values, kept in ceilings:
         line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}
@@ -158,7 +157,7 @@ def game_figure(
     return figure_of(
         traces,
         x=titled(ANSWERS, range=[0, float(answers[-1])], **({"dtick": 1} if len(answers) < FEW else {})),
-        y=titled("attacker’s belief in the true table", range=[0, 1.02], tickformat=PERCENT),
+        y=titled("attacker’s belief in the true value", range=[0, 1.02], tickformat=PERCENT),
         height=400,
     )
 

@@ -91,3 +91,15 @@ def test_the_attacker_wins_more_games_with_more_answers():
     stops = view.board.slider.stops
     first, last = (view.frames_at(stop)[0].numbers["won"] for stop in (stops[0], stops[-1]))
     assert last > max(first, 0.9)
+
+
+def test_the_privacy_of_an_answer_leaves_the_slider_of_answers_alone():
+    games = [Game(answering(1, epsilon=epsilon, calibration=Calibration.CERTIFIED), 20, 15) for epsilon in (1.0, 10.0)]
+    views = [query_game(game) for game in games]
+    assert views[0].board.slider == views[1].board.slider
+    assert [view.board.value for view in views] == ["100", "100"]
+
+
+def test_an_answer_that_says_too_much_is_not_advised():
+    alone = Game(answering(1, epsilon=100.0, calibration=Calibration.CERTIFIED), 1, 1, concentration=0.1)
+    assert query_game(alone).frames_at("1")[0].notes[0].startswith("So: allow no answer.")
