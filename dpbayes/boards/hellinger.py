@@ -3,28 +3,30 @@
 The throws are hypothetical, so the board is the same for every seat.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import Look
 from dpbayes.base.text import listed, many, numeral
-from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.die import SAID, SIDES, DieMethod, Scenario, SmoothRun
 from dpbayes.experiments.die_errors import (
     DRAWS,
-    LEVELS,
+    MEDIAN,
     Quantiles,
     error_laws,
+    least_epsilons,
+    misread_distances,
     misread_throws,
+    misread_ticks,
     noise_here,
     swept_errors,
 )
-from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
+from dpbayes.figures.hellinger import Box, error_box_figure, near_figure
 
 SWEPT = 1_000
 """Simulated releases of each Laplace mechanism at every point of a curve."""
@@ -32,13 +34,8 @@ SWEPT = 1_000
 TIE = 0.03
 """Medians closer than this, relative to the larger, are called equal; the error of simulated ones is about 0.02."""
 
-NEAR = 0.1
-"""A median distance up to which a release says what the throws say."""
-
-MEDIAN = LEVELS.index(0.5)
-
-RANKED = set(DieMethod) - {DieMethod.LOCAL}
-"""The mechanisms with a guarantee, which are ranked and drawn as curves."""
+NEAR, FAR = 0.1, 0.9
+"""A median distance up to which a release says what the throws say, and one from which it says nothing of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,21 +57,28 @@ class HellingerInputs:
         return swept_errors([self.scenario], STOPS, noise)
 
     @property
-    def curves(self) -> dict[Look, FloatArray]:
-        """The errors at every stop, of the mechanisms with a guarantee."""
-        return {method.look: errors[0] for method, errors in self.along_epsilon.items() if method in RANKED}
+    def near(self) -> int:
+        """Up to how many misread throws a release is called near the truth."""
+        return math.ceil(misread_throws(self.scenario, NEAR))
+
+    @cached_property
+    def starts(self) -> dict[DieMethod, float]:
+        """The epsilon from which on half of the releases of each mechanism are near the truth; NaN if there is none."""
+        return least_epsilons(self.along_epsilon, STOPS, misread_distances(self.scenario)[: self.near + 1][-1])
 
 
 ERRORS = Panel(
     "errors",
     "How far is a release from the truth?",
-    "Boxes: the Hellinger distance between the exact and the released posterior, by mechanism.",
+    "Boxes: the distance between the exact and the released posterior in misread throws, by mechanism.",
     large=True,
-    help="A choice picks one of all possible results, more often one near the exact one. How sharply depends on "
-    "what one throw can change: anywhere (global), near the given counts (smooth, or checked smooth), or at them alone "
-    "(local), which has no guarantee. The distance is Hellinger’s: √(1 − overlap of the two densities).",
+    help="A release is k misread throws away if it is as far from the exact posterior as the posterior of the throws "
+    "with k of them misread. The scale is the Hellinger distance, √(1 − overlap of the two densities), 0 to 1. The "
+    "spread of a choice follows from what one throw can change: anywhere (global), near the given counts (smooth; "
+    "checked: confirmed for every table), or at them alone (local), which reveals them. Choices are computed exactly, "
+    f"noise from {DRAWS:,} simulated releases.",
 )
-AT_EPSILON = Panel("epsilon", "Which mechanism wins at which ε?", "Median Hellinger distance against epsilon.")
+AT_EPSILON = Panel("epsilon", "From which ε on is it near the truth?", "The least such epsilon of each mechanism.")
 
 
 def hellinger_or_laplace(inputs: HellingerInputs) -> View:
@@ -94,56 +98,74 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     scenario = inputs.scenario.at(epsilon=epsilon)
     laws = error_laws([scenario], noise_here(scenario, seed=inputs.seed))
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
-    figures = {
-        "errors": error_box_figure(
-            {method.look: values for method, values in quantiles.items()}, [SAID[method] for method in quantiles]
-        ),
-        "epsilon": die_errors_figure(np.array(STOPS), inputs.curves, marked=epsilon),
+    ticks = {f"{throws:,}": distance for throws, distance in misread_ticks(scenario).items()}
+    title = f"distance, in misread throws of {scenario.n:,}"
+    starts = {
+        f"{method.value}: {'never' if math.isnan(start) else f'ε = {numeral(start)}'}": (method.look, start)
+        for method, start in inputs.starts.items()
     }
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
+    figures = {
+        "errors": error_box_figure(_boxes(quantiles, scenario), ticks=ticks, title=title),
+        "epsilon": near_figure(starts, np.array(STOPS), marked=epsilon),
+    }
     captions = {
-        "errors": f"Boxes: the middle half of releases; whiskers: 5% to 95%; numbers: medians. Throws: {counts}.",
-        "epsilon": f"Choices are computed exactly, noise from {DRAWS:,} simulated releases.",
+        "errors": f"The truth: the posterior of the throws {counts}. A release: a private version of it. Numbers: "
+        "medians. Boxes: the middle half of releases; whiskers: 5% to 95%.",
+        "epsilon": f"Near: half of the releases are within {many(inputs.near, 'misread throw')}.",
     }
     numbers = {method.value: float(values[MEDIAN]) for method, values in quantiles.items()}
     headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles, scenario)}"
-    return Frame(headline, figures, (die_advice(inputs.along_epsilon, scenario),), captions, numbers)
+    return Frame(headline, figures, (die_advice(inputs),), captions, numbers)
+
+
+def _boxes(quantiles: Quantiles, scenario: Scenario) -> dict[str, Box | None]:
+    """Return the rows of all mechanisms below the headings of their families, the closest with bold values."""
+    best, rows = closest(quantiles), dict[str, Box | None]()
+    for method, values in quantiles.items():
+        family = "Add noise to the counts" if method.is_laplace else "Pick a random result, near ones more often"
+        rows.setdefault(f"<i>{family}</i>")
+        value, noun = throws_text(scenario, values[MEDIAN])
+        value = f"<b>{value}</b><br>{noun}" if method in best else f"{value}<br>{noun}"
+        rows[f"<b>{method.value}</b>: {SAID[method]}"] = method.look, values, value
+    return rows
+
+
+def throws_text(scenario: Scenario, distance: float) -> tuple[str, str]:
+    """Return a distance as a number of misread throws, with a plus if no such throws are so far, and its noun."""
+    is_beyond = bool(distance >= misread_distances(scenario)[-1])
+    number = numeral(misread_throws(scenario, distance), 2) + "+" * is_beyond
+    return number, "throw" if number == "1" else "throws"
 
 
 # Sentences about the quantiles (levels,) of the errors
 
 
-def ranked(errors: Quantiles) -> list[DieMethod]:
-    """Return the mechanisms with a proof, the closest first; of equal medians, the one with less spread."""
-    proved = [method for method in errors if method in RANKED]
-    return sorted(proved, key=lambda method: (errors[method][MEDIAN], errors[method][-1]))
+def closest(errors: Quantiles) -> list[DieMethod]:
+    """Return the mechanisms with a guarantee whose medians are equal to the least, the one with less spread first."""
+    ranked = sorted(set(errors) - {DieMethod.LOCAL}, key=lambda one: (errors[one][MEDIAN], errors[one][-1], one.value))
+    return [one for one in ranked if (1 - TIE) * errors[one][MEDIAN] <= errors[ranked[0]][MEDIAN]]
 
 
 def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     """Return which mechanisms with a proof are closest, as the end of a sentence."""
-    best, *others = ranked(errors)
-    least = float(errors[best][MEDIAN])
-    tied = [other.value for other in others if errors[other][MEDIAN] - least <= TIE * errors[other][MEDIAN]]
-    throws = misread_throws(scenario, least)
-    near = f"within {many(throws, 'misread throw')} of {scenario.n:,}" if throws else "exact"
-    names = f"{listed([best.value, *tied])} {'are' if tied else 'is'}"
-    return f"{names} closest to the truth: half of the releases are {near}."
+    best = closest(errors)
+    least = float(errors[best[0]][MEDIAN])
+    throws = f"{' misread '.join(throws_text(scenario, least))} of {scenario.n:,}"
+    if least >= FAR:
+        return f"no mechanism is near the truth: half of the releases miss by {throws} or more."
+    names = f"{listed([one.value for one in best])} {'are' if best[1:] else 'is'}"
+    return f"{names} closest to the truth: half of the releases are {f'within {throws}' if least else 'exact'}."
 
 
-def die_advice(errors: Quantiles, scenario: Scenario) -> str:
-    """Return the mechanism that is near the truth from the least epsilon on, and what the Notes state too low.
-
-    The errors are those of one die at all stops of the slider: (1, stops, levels).
-    """
-    near = {method: errors[method][0, :, MEDIAN] <= NEAR for method in errors if method in RANKED}
-    starts = {method: int(np.append(False, is_near)[::-1].argmin()) for method, is_near in near.items()}
-    most = max(starts.values())
-    names = " or ".join(method.value for method, start in starts.items() if start == most)
-    within = f"half of the releases within {many(misread_throws(scenario, NEAR), 'misread throw')} of {scenario.n:,}"
-    text = f"So: no mechanism has {within}."
-    if most:
-        text = f"So: choose ε = {numeral(STOPS[-most])} or more with {names}: {within}; others need a larger ε."
-    if scenario.calibration is SmoothRun.AS_PRINTED:
-        stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
-        text += f" For smooth choice the Notes state {stated}; only {proved} is proved."
-    return text
+def die_advice(inputs: HellingerInputs) -> str:
+    """Return the mechanism that is near the truth from the least epsilon on, and what the Notes state too low."""
+    scenario, starts = inputs.scenario, inputs.starts
+    within = f"half of the releases within {many(inputs.near, 'misread throw')} of {scenario.n:,}"
+    least = min(starts.values(), key=lambda start: (math.isnan(start), start))
+    names = " or ".join(method.value for method, start in starts.items() if start == least)
+    text = f"choose ε = {numeral(least)} or more with {names}: {within}" if names else f"no mechanism has {within}"
+    if scenario.calibration is not SmoothRun.AS_PRINTED:
+        return f"So: {text}."
+    stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
+    return f"So: {text}. For smooth choice the Notes state {stated}; only {proved} is proved."

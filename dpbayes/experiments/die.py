@@ -92,7 +92,7 @@ class DieMethod(enum.Enum):
     GLOBAL = "global choice"
     SMOOTH = "smooth choice"
     ENUMERATED = "checked smooth choice"
-    LOCAL = "local choice (no guarantee)"
+    LOCAL = "local choice"
     CELLS = "noise on every count"
     ONE = "noise on one count"
 
@@ -116,14 +116,14 @@ _LOOKS = {
     DieMethod.ONE: Look(DieMethod.ONE.value, WINE, "dash", "diamond"),
 }
 SAID = {
-    DieMethod.GLOBAL: "picks one of all results, near ones more often",
-    DieMethod.SMOOTH: "picks more sharply where one throw changes little, with a δ",
-    DieMethod.ENUMERATED: "the same, sharper because all tables are checked",
-    DieMethod.LOCAL: "as sharp as these throws alone allow",
-    DieMethod.CELLS: "adds noise to the count of every side",
-    DieMethod.ONE: "adds noise to one count; the other one follows",
+    DieMethod.GLOBAL: "one spread for all tables",
+    DieMethod.SMOOTH: "spread by table, needs δ",
+    DieMethod.ENUMERATED: "less spread, needs δ",
+    DieMethod.LOCAL: "not private, to compare",
+    DieMethod.CELLS: "of scale 2/ε each",
+    DieMethod.ONE: "of scale 1/ε; the other follows",
 }
-"""What each mechanism does, behind its name."""
+"""How each mechanism differs from the others of its family, behind its name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ scaled, at every epsilon and n, so that curves are smooth.
 """
 
 import bisect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,11 @@ from dpbayes.posteriors import hellinger
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of an error that are reported."""
+
+MEDIAN = LEVELS.index(0.5)
+
+APART = 0.06
+"""The least distance of two numbers on an axis of distances."""
 
 DRAWS = 10_000
 """Simulated releases of each Laplace mechanism at one setting."""
@@ -127,13 +133,38 @@ def swept_errors(scenarios: Sequence[Scenario], epsilons: Sequence[float], noise
     }
 
 
-def misread_throws(scenario: Scenario, distance: float) -> int:
-    """Return how many throws of the commonest side must be read as another one to move the posterior so far."""
+def misread_distances(scenario: Scenario) -> FloatArray:
+    """Return how far 0, 1, ... throws of the commonest side, read as another one, move the posterior, up to 1: (k,)."""
     counts, common = scenario.counts, int(scenario.counts.argmax())
     step = np.eye(scenario.sides, dtype=np.int64)
     step = step[(common + 1) % scenario.sides] - step[common]
     moved = counts + np.arange(counts[common] + 1)[:, None] * step
-    return int(np.searchsorted(hellinger.hellinger_between(scenario.die, first=counts, second=moved), distance))
+    return np.unique(np.abs(hellinger.hellinger_between(scenario.die, first=counts, second=moved)))
+
+
+def misread_throws(scenario: Scenario, distance: float) -> float:
+    """Return how many throws must be misread to move the posterior by a distance, with fractions of a throw."""
+    moved = misread_distances(scenario)
+    return float(np.interp(distance, moved, np.arange(len(moved))))
+
+
+def misread_ticks(scenario: Scenario) -> dict[int, float]:
+    """Return the distances of 0, 1, 2, 5, 10, 20, ... misread throws that are `APART` from one another."""
+    moved, ticks = misread_distances(scenario), {0: 0.0}
+    for throws in (step * 10**power for power in range(6) for step in (1, 2, 5)):
+        if throws < len(moved) and moved[throws] >= max(ticks.values()) + APART:
+            ticks[throws] = float(moved[throws])
+    return ticks
+
+
+def least_epsilons(errors: Quantiles, epsilons: Sequence[float], bound: float) -> dict[DieMethod, float]:
+    """Return the epsilon from which on each mechanism with a guarantee has medians up to a bound; NaN if none has.
+
+    The errors are those of one die at these epsilons: (1, epsilons, levels).
+    """
+    near = {method: of[0, :, MEDIAN] <= bound + 1e-9 for method, of in errors.items() if method is not DieMethod.LOCAL}
+    starts = {method: int(np.append(False, is_near)[::-1].argmin()) for method, is_near in near.items()}
+    return {method: epsilons[-start] if start else math.nan for method, start in starts.items()}
 
 
 # Grids

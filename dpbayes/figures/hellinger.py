@@ -1,75 +1,91 @@
-"""Pictures of the mechanisms for one die: their errors."""
+"""Pictures of the mechanisms for one die: their errors, and the epsilons at which these are small."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from dpbayes.base.looks import Look
-from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
-    EPSILON_AXIS,
+    LINES,
     ROWS,
+    Axis,
     Figure,
     Trace,
     chosen_epsilon,
+    epsilon_axis,
     faded,
     figure_of,
-    line_of,
-    log_axis,
-    names_axis,
     titled,
 )
 
-ERROR = "distance: 0 the same, 1 nothing in common"
-"""The Hellinger distance of the exact and the released posterior."""
+Box = tuple[Look, FloatArray, str]
+"""A mechanism, five quantiles of its errors (5,), and the text at the left of its box."""
+
+HEADING = 0.5
+"""The height of a heading, in rows."""
 
 
-def error_box_figure(errors: Mapping[Look, FloatArray], said: Sequence[str]) -> Figure:
-    """Draw each mechanism's errors, five quantiles (5,), as a box with whiskers from the first to the last.
+def error_box_figure(rows: Mapping[str, Box | None], *, ticks: Mapping[str, float], title: str) -> Figure:
+    """Draw each mechanism's errors as a box with whiskers from the first to the last quantile.
 
-    The median is at the left of each row, and above it the name and what the mechanism does, as `said`.
+    Args:
+        rows: The boxes by the texts above them; a text without a box is a heading.
+        ticks: The distances from 0 to 1 at which the axis has texts.
+        title: The title of the axis.
     """
+    tops = np.cumsum([1.0 if box else HEADING for box in rows.values()])
+    shown = {top: box for top, box in zip(tops.tolist(), rows.values(), strict=True) if box}
     boxes = [
         {
             "type": "box",
             "orientation": "h",
-            "y": [look.name],
+            "y": [top],
             **{key: [float(quantiles[k])] for k, key in enumerate(("lowerfence", "q1", "median", "q3", "upperfence"))},
             "line": {"color": look.colour},
             "fillcolor": faded(look.colour, 0.12 if look.symbol.endswith("-open") else 0.35),
             "name": look.name,
             "showlegend": False,
-            "width": 0.3,
+            "width": 0.24,
         }
-        for look, quantiles in errors.items()
+        for top, (look, quantiles, _) in shown.items()
     ]
-    names = [look.name for look in errors]
-    texts: Trace = {
-        **{"type": "scatter", "mode": "markers+text", "x": np.zeros(len(names)), "y": names, "hoverinfo": "skip"},
-        "text": [f"<b>{name}</b>: {one}" for name, one in zip(names, said, strict=True)],
-        **{"textposition": "top right", "cliponaxis": False, "showlegend": False},
-        "marker": {"size": 20, "opacity": 0},  # keeps the text above the box
+    x = titled(title, range=[-0.02, 1.02], tickvals=[*ticks.values()], ticktext=[*ticks])
+    y = _rows(tops, [*shown], [value for _, _, value in shown.values()])
+    texts = _texts([*rows], tops, 0.0) | {
+        "textposition": ["top right" if box else "middle right" for box in rows.values()]
     }
-    medians = [f"{numeral(float(quantiles[2]), 2)}<br> " for quantiles in errors.values()]
+    return figure_of([*boxes, texts], x=x, y=y, height=110 + 80 * len(shown), **ROWS)
+
+
+def near_figure(starts: Mapping[str, tuple[Look, float]], places: FloatArray, *, marked: float) -> Figure:
+    """Draw a bar below each text from an epsilon, NaN for none, to the largest of the places (P,); one is `marked`."""
+    tops, line = np.arange(1.0, len(starts) + 1), chosen_epsilon(places, marked) | {"yref": "y"}
+    bars = [
+        LINES
+        | {"x": [start, float(places.max())], "y": [top, top], "name": look.name, "showlegend": False}
+        | {"line": {"color": look.colour, "width": 14}, "hoverinfo": "skip"}
+        for top, (look, start) in zip(tops, starts.values(), strict=True)
+    ]
     return figure_of(
-        [*boxes, texts],
-        x=titled(ERROR, range=[-0.02, 1.02], tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1]),
-        y=names_axis(autorange="reversed", tickvals=names, ticktext=medians),
-        height=110 + 72 * len(boxes),
+        [*bars, _texts([*starts], tops, float(places.min()))],
+        x=epsilon_axis(places),
+        y=_rows(tops, tops, ["<br> "] * len(starts)),
+        height=110 + 76 * len(starts),
+        shapes=[line | {"y0": top - 0.12, "y1": top + 0.3} for top in tops],  # not through the texts
         **ROWS,
     )
 
 
-def die_errors_figure(places: FloatArray, errors: Mapping[Look, FloatArray], *, marked: float) -> Figure:
-    """Draw the median of the errors, five quantiles (P, 5), along the epsilons (P,); one is `marked`."""
-    traces = [_curve(look, places, quantiles[:, 2]) for look, quantiles in errors.items()]
-    x = log_axis(EPSILON_AXIS, float(places.min()), float(places.max()))
-    y = titled("median distance", range=[-0.02, 1.03], automargin=True)
-    return figure_of(traces, x=x, y=y, height=430, shapes=[chosen_epsilon(places, marked)])
+def _rows(tops: FloatArray, named: Sequence[float] | FloatArray, values: Sequence[str]) -> Axis:
+    """Return the axis of rows from top to bottom, with values at their left."""
+    return titled("", range=[tops[-1] + 0.35, 0.2], tickvals=named, ticktext=values, automargin=True)
 
 
-def _curve(look: Look, places: FloatArray, median: FloatArray) -> Trace:
-    """Return the median of one mechanism where it is known."""
-    finite, marker = np.isfinite(median), {"symbol": look.symbol, "size": 5}
-    return line_of(look, places[finite], median[finite], mode="lines+markers", marker=marker)
+def _texts(names: Sequence[str], tops: FloatArray, x: float) -> Trace:
+    """Return the texts above the rows."""
+    return {
+        **{"type": "scatter", "mode": "markers+text", "x": np.full(len(names), x), "y": tops, "hoverinfo": "skip"},
+        **{"text": names, "textposition": "top right", "cliponaxis": False, "showlegend": False},
+        "marker": {"size": 18, "opacity": 0},  # keeps the text above the row
+    }

@@ -6,17 +6,25 @@ import pytest
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.hellinger import (
     HellingerInputs,
+    closest,
     die_advice,
     die_headline,
     hellinger_or_laplace,
-    ranked,
+    throws_text,
 )
 from dpbayes.experiments.die import Balance, DieMethod, Scenario, SmoothRun
-from dpbayes.experiments.die_errors import LEVELS, error_laws, misread_throws, swept_errors
+from dpbayes.experiments.die_errors import (
+    MEDIAN,
+    error_laws,
+    least_epsilons,
+    misread_distances,
+    misread_throws,
+    misread_ticks,
+    swept_errors,
+)
 from dpbayes.posteriors.hellinger import hellinger_between
 
 INPUTS = HellingerInputs(Scenario(n=30))
-MEDIAN = LEVELS.index(0.5)
 
 
 def test_the_errors_at_every_stop_are_those_of_single_scenarios():
@@ -31,14 +39,14 @@ def test_the_errors_at_every_stop_are_those_of_single_scenarios():
     assert np.isnan(errors[DieMethod.ONE][1]).all()  # one noisy count says nothing about three sides
 
 
-def test_the_box_and_the_curve_agree_at_the_chosen_epsilon():
+def test_the_box_and_the_bar_agree_at_the_chosen_epsilon():
     frame = hellinger_or_laplace(INPUTS).frames_at("1")[0]
     k = STOPS.index(1.0)
     for method, median in frame.numbers.items():
         curve = float(INPUTS.along_epsilon[DieMethod(method)][0, k, MEDIAN])
         assert curve == pytest.approx(median, rel=0.12, abs=1e-9)  # 1,000 simulated releases against 10,000
-    line = next(line for line in frame.figures["epsilon"].data if line.get("name") == DieMethod.CELLS.look.name)
-    np.testing.assert_array_equal(line["y"], INPUTS.along_epsilon[DieMethod.CELLS][0, :, MEDIAN])
+    bar = next(line for line in frame.figures["epsilon"].data if line.get("name") == DieMethod.CELLS.look.name)
+    assert bar["x"] == [INPUTS.starts[DieMethod.CELLS], STOPS[-1]]
     for figure in frame.figures.values():
         figure.to_plotly()
 
@@ -47,9 +55,9 @@ def errors_of(**medians):
     return {DieMethod[name]: np.full(5, median) for name, median in medians.items()}
 
 
-def test_local_sensitivity_is_never_ranked_and_ties_are_named():
+def test_local_sensitivity_is_never_closest_and_ties_are_named():
     errors = errors_of(LOCAL=0.001, GLOBAL=0.2, SMOOTH=0.15, CELLS=0.1)
-    assert ranked(errors) == [DieMethod.CELLS, DieMethod.SMOOTH, DieMethod.GLOBAL]
+    assert closest(errors) == [DieMethod.CELLS]
     assert f"{DieMethod.CELLS.value} is closest to the truth" in die_headline(errors, Scenario())
     tied = die_headline(errors | errors_of(CELLS=0.149), Scenario())
     assert f"{DieMethod.CELLS.value} and {DieMethod.SMOOTH.value} are" in tied
@@ -62,26 +70,58 @@ def test_the_advice_is_the_mechanism_that_stays_near_the_truth_from_the_least_ep
         method: np.where(steps < start, 0.5, 0.05)[None, :, None] * np.ones(5) for method, start in starts.items()
     }
     errors[DieMethod.GLOBAL][0, 2] = 0.0  # near once, and not from then on
-    assert f"ε = {STOPS[7]:.3g} or more with {DieMethod.CELLS.value}: " in die_advice(errors, Scenario())
-    far = {method: 1 + values for method, values in errors.items()}
-    assert "no mechanism" in die_advice(far, Scenario())
+    assert least_epsilons(errors, STOPS, 0.1) == {DieMethod.CELLS: STOPS[7], DieMethod.GLOBAL: STOPS[9]}
+    assert np.isnan([*least_epsilons(errors, STOPS, 0.01).values()]).all()
+    near, far = HellingerInputs(Scenario()), HellingerInputs(Scenario())
+    near.__dict__["along_epsilon"] = errors
+    far.__dict__["along_epsilon"] = {method: 1 + values for method, values in errors.items()}
+    assert f"ε = {STOPS[7]:.3g} or more with {DieMethod.CELLS.value}: " in die_advice(near)
+    assert "no mechanism" in die_advice(far)
 
 
 def test_distances_are_given_as_misread_throws():
     scenario = Scenario(n=30, balance=Balance.SHARE, share=0.0)
-    one = hellinger_between(scenario.die, first=scenario.counts, second=np.array([1, 29]))
-    assert [misread_throws(scenario, distance) for distance in (0.0, 0.9 * one, 1.1 * one, 2.0)] == [0, 1, 2, 31]
+    one, two = hellinger_between(scenario.die, first=scenario.counts, second=np.array([[1, 29], [2, 28]]))
+    distances = (0.0, 0.5 * one, one, (one + two) / 2, 2.0)
+    assert [misread_throws(scenario, distance) for distance in distances] == pytest.approx([0, 0.5, 1, 1.5, 30])
+    ticks = misread_ticks(scenario)
+    assert (ticks[1], ticks[2]) == pytest.approx((one, two))
+    assert throws_text(scenario, misread_distances(scenario)[-1]) == ("30+", "throws"), (
+        "as far as misread throws can be"
+    )
+
+
+@pytest.mark.parametrize("scenario", [Scenario(n=100_000), Scenario(n=30, sides=3), Scenario(n=1)])
+def test_the_numbers_of_the_axis_have_room(scenario):
+    ticks = misread_ticks(scenario)
+    assert 2 <= len(ticks) <= 12
+    assert np.diff([*ticks.values()]).min() > 0.05
+
+
+def test_a_release_that_says_nothing_of_the_throws_is_not_called_near():
+    far = errors_of(GLOBAL=0.95, SMOOTH=0.99)
+    assert "no mechanism is near the truth: half of the releases miss by" in die_headline(far, Scenario())
+    assert "within 1 misread throw of" in die_headline(errors_of(GLOBAL=misread_distances(Scenario())[1]), Scenario())
+
+
+def test_the_families_are_apart_and_the_closest_value_is_bold():
+    figure = hellinger_or_laplace(INPUTS).frames_at("1")[0].figures["errors"]
+    texts = [text for text in figure.data[-1]["text"] if text.startswith("<i>")]
+    assert [text[3:7] for text in texts] == ["Pick", "Add "]
+    values = figure.layout["yaxis"]["ticktext"]
+    assert sum(value.startswith("<b>") for value in values) == 1
+    assert len(values) == len(figure.data) - 1
 
 
 def test_of_equal_medians_the_one_with_the_shorter_whisker_is_best():
     wide = {DieMethod.GLOBAL: np.array([0, 0, 0, 0, 0.07])} | errors_of(LOCAL=0, SMOOTH=0, CELLS=0.02)
-    assert ranked(wide)[0] is DieMethod.SMOOTH
+    assert closest(wide)[0] is DieMethod.SMOOTH
 
 
 def test_a_run_as_in_the_notes_states_what_is_proved_of_it():
-    printed = Scenario(calibration=SmoothRun.AS_PRINTED)
-    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(INPUTS.along_epsilon, printed)
-    assert "proved." not in die_advice(INPUTS.along_epsilon, Scenario())
+    printed = Scenario(n=30, calibration=SmoothRun.AS_PRINTED)
+    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(HellingerInputs(printed))
+    assert "proved." not in die_advice(INPUTS)
 
 
 def test_all_stops_fit_into_a_block():

@@ -4,7 +4,7 @@ import pytest
 from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.die import DieMethod
 from dpbayes.experiments.die_errors import LEVELS
-from dpbayes.figures.hellinger import die_errors_figure, error_box_figure
+from dpbayes.figures.hellinger import error_box_figure, near_figure
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 
@@ -23,22 +23,22 @@ def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else()
     )
 
 
-def test_a_box_is_its_five_quantiles():
-    figure = error_box_figure(errors(GLOBAL=1.0, ONE=0.4), ["", ""]).to_plotly()
+def test_a_box_is_its_five_quantiles_and_a_heading_has_none():
+    rows = {look.name: (look, values, "") for look, values in errors(GLOBAL=1.0, ONE=0.4).items()}
+    figure = error_box_figure({"family": None} | rows, ticks={"0": 0.0, "50": 1.0}, title="distance").to_plotly()
     assert len(figure.data) == 3
     box = figure.data[1]
     quantiles = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
     assert quantiles == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
-    assert box.y[0] == DieMethod.ONE.value
+    assert figure.data[2].text == ("family", *rows)
+    assert box.y[0] == figure.data[2].y[2] == figure.layout.yaxis.tickvals[1]
 
 
-def test_curves_are_medians_and_a_mark():
-    values = np.sort(np.random.default_rng(1).random((3, 2, len(LEVELS))), axis=-1)
-    places, looks = np.array([1.0, 10.0, 100.0]), (DieMethod.LOCAL.look, DieMethod.CELLS.look)
-    curves = {look: values[:, k] for k, look in enumerate(looks)}
-    figure = die_errors_figure(places, curves, marked=10).to_plotly()
-    local, cells = figure.data
-    assert local.y == pytest.approx(values[:, 0, 2])
-    assert cells.y == pytest.approx(values[:, 1, 2])
-    assert figure.layout.shapes[0].x0 == 10
-    assert figure.layout.xaxis.type == "log"
+def test_bars_begin_at_their_epsilons_and_one_that_never_does_is_not_drawn():
+    places, cells = np.array([1.0, 10.0, 100.0]), DieMethod.CELLS.look
+    figure = near_figure({"cells": (cells, 10.0), "global": (DieMethod.GLOBAL.look, np.nan)}, places, marked=10)
+    cells, never = figure.data[:2]
+    assert cells["x"] == [10, 100]
+    assert np.isnan(never["x"][0])
+    assert {shape["x0"] for shape in figure.layout["shapes"]} == {10}
+    assert figure.to_plotly().layout.xaxis.type == "log"
