@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.looks import BOUND, Look
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
@@ -95,7 +95,8 @@ class ComparisonInputs:
             weaker.update(look.name for look, error in others.items() if pure and alike({look: error} | pure) == [look])
         times = max(best.values(), default=0)
         often = "at most values of ε" if 2 * times > len(GRID) else "more often than any other"
-        text = f"So: choose {' or '.join(name for name in best if best[name] == times)}, best or tied for best {often}."
+        names = listed([name for name in best if best[name] == times], "or")
+        text = f"So: choose {names}, best or tied for best {often}."
         for name, times in weaker.most_common(1):
             if 2 * times > len(GRID):
                 text += f" If a δ is acceptable, {name} is clearly better at most values of ε."

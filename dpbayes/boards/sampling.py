@@ -172,10 +172,12 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     )
     dips = "Below the dashed line, the interval cuts off tails: less variation."
     captions = {"missed": dips} if distances.min() < least / CLOSE else {}
-    stops = f"> {numeral(STOPS[-1])}" if needed is None else f"≥ {numeral(needed)}"
-    farther = f"at most {CLOSE - 1:.0%} farther from the table’s answer than without privacy"
-    notes = f"So: choose ε {stops}, where {_samples(sampler)} {farther}.", *_notes(sampler)
-    return Frame(_headline(sampler, row.region, is_close=here <= CLOSE * least), figures, notes, captions)
+    headline = _headline(sampler, row.region, is_close=here <= CLOSE * least)
+    than = f"{CLOSE - 1:.0%} farther from the table’s answer than without privacy"
+    advice = f"So: even at ε = {numeral(STOPS[-1])}, {_samples(sampler)} more than {than}."
+    if needed is not None:
+        advice = f"So: choose ε ≥ {numeral(needed)}, where {_samples(sampler)} at most {than}."
+    return Frame(headline, figures, (advice, *_notes(sampler)), captions)
 
 
 def _bounds(sampler_at: Callable[[float], PosteriorSampler]) -> dict[float, float]:

@@ -8,12 +8,7 @@ import pytest
 import dpbayes as dp
 from dpbayes.base.looks import Look
 from dpbayes.base.validation import InputError
-from dpbayes.boards.comparison import (
-    GRID,
-    ComparisonInputs,
-    comparison,
-    comparison_headline,
-)
+from dpbayes.boards.comparison import GRID, ComparisonInputs, comparison, comparison_headline
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.dataset import Counts
@@ -69,7 +64,7 @@ def test_the_advice_is_about_all_epsilons_and_says_what_needs_a_delta():
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])
-def test_the_board_states_the_simulated_epsilon_and_draws_errors_relative_to_laplace(stop):
+def test_the_board_states_the_simulated_epsilon_and_draws_its_errors(stop):
     frame = comparison(INPUTS).frames_at(stop)[0]
     assert ("nearest simulated" in frame.headline) == (stop == "9")
     assert "ε = 10" in frame.headline
@@ -97,13 +92,9 @@ def test_mechanisms_with_and_without_a_delta_are_groups_of_rows_and_the_axis_sta
     assert figures[0].layout["xaxis"]["range"] == figures[1].layout["xaxis"]["range"]
 
 
-def test_only_the_curators_board_is_private():
-    assert comparison(INPUTS).board.private
-    assert not comparison(PLANNED).board.private
-
-
 def test_planned_tables_do_not_depend_on_a_table():
     assert not hasattr(PLANNED.tables, "counts")
+    assert [comparison(inputs).board.private for inputs in (INPUTS, PLANNED)] == [True, False]
     tables = PLANNED.tables.of(4)
     assert isinstance(tables, Counts)
     assert (tables.values[0] != tables.values[1]).any()

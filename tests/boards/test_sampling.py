@@ -5,14 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import dpbayes as dp
-from dpbayes.boards.sampling import (
-    CLOSE,
-    ReleasedSamples,
-    SamplingInputs,
-    posterior_sampling,
-    query_game,
-    samples_of,
-)
+from dpbayes.boards.sampling import CLOSE, ReleasedSamples, SamplingInputs, posterior_sampling, query_game, samples_of
 from dpbayes.experiments.sampling import Game, RowState, answering
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
@@ -43,18 +36,13 @@ def test_the_curators_board_says_which_epsilon_is_needed_and_is_private():
     (needed,) = (stop for stop in board.frames if f"choose ε ≥ {stop}," in board.frame.notes[0])
     close = [float(stop) for stop, (frame,) in board.frames.items() if "about as close" in frame.headline]
     assert min(close) == float(needed)
+    assert "too narrow" in board.frames["0.1"][0].headline
     state = RowState.of(one.sampler_at(1.0).prior.updated(COUNTS[0]), CELL)
     exact, *distances = state.error_of_mean([50.0, *(one.sampler_at(at).log_odds_bound for at in close)], 1)
     assert max(distances) <= CLOSE * exact
     assert ("missed" in board.frame.captions) == (min(distances) < exact / CLOSE)
     for figure in board.frame.figures.values():
         figure.to_plotly()
-
-
-def test_the_headline_is_about_the_row_that_is_shown():
-    for epsilon, words in (("0.1", "too narrow"), ("100", "about as close")):
-        one = SamplingInputs(lambda at: PosteriorSampler(prior=NETWORK, epsilon=at), CELL, COUNTS[0])
-        assert words in posterior_sampling(one).frames_at(epsilon)[0].headline
 
 
 def test_a_recipients_board_is_equal_for_two_tables_with_the_same_samples():
@@ -75,14 +63,15 @@ def test_a_recipients_board_is_equal_for_two_tables_with_the_same_samples():
 
 
 def test_the_headline_of_the_paper_s_calibration_states_both_epsilons():
-    printed = SamplingInputs(
-        lambda epsilon: PosteriorSampler(prior=NETWORK, epsilon=epsilon, calibration=Calibration.AS_PRINTED),
-        CELL,
-        COUNTS[0],
-    )
+    printed = replace(INPUTS, sampler_at=lambda at: replace(sampler_at(at), calibration=Calibration.AS_PRINTED))
     headline = posterior_sampling(printed).frames_at("10")[0].headline
     assert "ε = 10 " in headline
     assert printed.sampler_at(10).certified.epsilon > 10
+
+
+def test_the_advice_names_no_epsilon_if_none_suffices():
+    (frame,) = posterior_sampling(replace(INPUTS, sampler_at=lambda at: sampler_at(at / 100))).frames_at("1")
+    assert frame.notes[0].startswith("So: even at ε = 100, the mean of 20 samples is more than 10% farther")
 
 
 def test_the_attacker_wins_more_games_with_more_answers():
