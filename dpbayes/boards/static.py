@@ -31,24 +31,31 @@ def row_height(columns: int) -> int:
 
 
 def table_columns(
-    names: Sequence[str], states: Sequence[Sequence[str]], records: Sequence[IntArray], note: str = ""
+    names: Sequence[str],
+    states: Sequence[Sequence[str]],
+    records: Sequence[IntArray],
+    note: str = "",
+    rows: Sequence[str] = (),
 ) -> View:
     """Return the board of the columns of a table.
 
     Args:
-        names: The columns, of which the first ones are shown.
-        states: The values of each column; none of a column that is not in use.
+        names: The columns in use.
+        states: The values of each column.
         records: The number of records with each value, (states,) for each column.
         note: What stands below the picture.
+        rows: The columns of the picture, of which the first ones are shown; those in use by default.
 
     Returns:
         A view of one stop. It is not private.
     """
-    shown = slice(COLUMNS_SHOWN)
-    more = f"The first {COLUMNS_SHOWN} of {len(names)} columns. " if len(names) > COLUMNS_SHOWN else ""
+    rows = rows or names
+    more = f"The first {COLUMNS_SHOWN} of {len(rows)} columns. " if len(rows) > COLUMNS_SHOWN else ""
+    used = dict(zip(names, zip(states, records, strict=True), strict=True))
+    drawn = [used.get(name, ((), np.zeros(0, np.int64))) for name in rows[:COLUMNS_SHOWN]]
     panel = Panel("columns", "Share of the records with each value", "For each column, the share of each value.")
     board = Board("data", "The columns of the table", (panel,), {}, private=True)
-    figure = columns_figure(names[shown], states[shown], records[shown], pitch=row_height(len(names)))
+    figure = columns_figure(rows[:COLUMNS_SHOWN], *zip(*drawn, strict=True), pitch=row_height(len(rows)))
     return View(board, lambda _: (Frame("", {"columns": figure}, captions={"columns": more + note}),))
 
 

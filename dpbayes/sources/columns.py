@@ -72,10 +72,14 @@ class Categories:
 
     domain = cached_property(_domain)
 
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """The values of each state."""
+        return self.values or tuple((state,) for state in self.states)
+
     def codes_of(self, values: "pd.Series") -> IntArray:
         """Return the code of each of these distinct values; -1 for values of no state."""
-        groups = self.values or [(state,) for state in self.states]
-        codes = {value: code for code, own in enumerate(groups) for value in own}
+        codes = {value: code for code, own in enumerate(self.groups) for value in own}
         # As a value stands; without the space around it if that fails; and TRUE or true, as files have them, as True.
         spelled = str.capitalize if set(self.states) == {str(False), str(True)} else str
         return np.array([codes.get(v, codes.get(spelled(v.strip()), -1)) for v in values.tolist()], dtype=np.int64)
@@ -156,7 +160,7 @@ def halves(column: Column) -> Column:
         low = len(column.points) // 2 + 1
         halved: Column = replace(column, points=(column.points[low - 1],))
     else:
-        low, groups = len(column.states) // 2, column.values or tuple((state,) for state in column.states)
+        low, groups = len(column.states) // 2, column.groups
         labels = _joined(column.states[:low]), _joined(column.states[low:])
         values = tuple(tuple(chain.from_iterable(part)) for part in (groups[:low], groups[low:]))
         halved = Categories(column.name, labels, values=values, public=column.public)

@@ -22,7 +22,7 @@ def test_an_uploaded_table_goes_all_the_way_and_its_names_stay_text(visit):
     columns = screen.table_cells(0)
     for text in ("<b>rain</b>", "no; yes", 'say "wet"'):
         assert text in columns
-    expect(screen.main.get_by_text("Values read from the records can reveal them")).to_be_visible()
+    expect(screen.main.get_by_text("are not declared public")).to_be_visible()
     screen.go("Network")
     assert sorted(screen.page.locator(".node text").all_text_contents()) == ["<b>rain</b>", 'say "wet"', "sprinkler"]
     screen.settle()  # on a busy machine the drawing may still be on its way to its place

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -169,7 +170,7 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
 
 def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> None:
     load(at, AGES)
-    assert "0 of 2 columns with public values" in plain(everything(at))
+    assert "The values of 2 of 2 columns are not declared public." in plain(everything(at))
     assert sum(plain(LEAK) in plain(c.value) for c in at.caption) == 1
     one_sentence(go(at, "pages/release.py"), "were read from the records")
     assert not [button for button in at.button if button.key == "release.make"]
@@ -182,7 +183,7 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     press(at, at.button(key="all.public").label)
     assert domain_table(at)["public"].all()
     assert not [button for button in at.button if button.key == "all.public"]
-    assert "2 of 2 columns with public values" in plain(everything(at))
+    assert plain(LEAK) not in plain(everything(at))
 
 
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
@@ -289,7 +290,9 @@ def test_missing_values_are_a_state_or_count_as_another_and_leave_no_record_out(
 def test_a_value_outside_the_domain_is_one_sentence_and_the_table_stays(at: AppTest) -> None:
     edit(at, {0: {"values": "sun; snow"}})
     assert len(refusals(at)) == 1
-    assert '"rain", which its values do not contain. Add it to the cell' in refusals(at)[0]
+    assert (
+        '"rain", which its values do not contain. Add it to the cell, or count it as another value' in refusals(at)[0]
+    )
     assert "4 records" in page_headline(at)
     edit(at, {0: {"values": "sun; snow; rain", "public": True}})
     assert not refusals(at)
@@ -467,15 +470,37 @@ def test_a_wrong_description_is_one_sentence_and_changes_nothing(at: AppTest) ->
         assert "200 records with 2 columns" in page_headline(at)
 
 
-def test_groups_are_shown_kept_and_not_typed(at: AppTest) -> None:
+def test_groups_are_shown_kept_and_typed(at: AppTest) -> None:
     groups = Categories("weather", ("dry", "not dry"), values=(("sun",), ("rain", "snow")), public=True)
     describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
-    assert domain_table(at)["values"][0] == "dry; not dry"
+    assert domain_table(at)["values"][0] == "dry = sun; not dry = rain = snow"
     edit(at, {0: {"missing": "own value: no report"}})
     assert not refusals(at)
     assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
-    edit(at, {0: {"values": "dry; damp"}})
-    assert "load a domain description instead" in refusals(at)[0]
+    edit(at, {0: {"values": "dry = sun; rain"}})
+    assert not refusals(at)
+    assert at.session_state["upload"].encoded[0].values == (("dry", "sun"), ("rain",))
+
+
+def test_misspelt_values_are_counted_as_the_values_that_the_message_proposes(at: AppTest) -> None:
+    values = ["no", "yes", "YES ", "ye", "n", "x = 1"]
+    load(at, "smoker,wet\n" + "".join(f"{value},no\n{value},yes\n" for value in values))
+    edit(at, {0: {"values": "no; yes; x = 1"}})
+    assert '"YES", which its values do not contain. Add it to the cell' in refusals(at)[0]
+    (text,) = re.findall(r'another value: "(.*)"', refusals(at)[0])
+    assert text == "no = n; yes = YES = ye; x = 1"
+    edit(at, {0: {"values": text}})
+    assert not refusals(at)
+    assert np.bincount(at.session_state["upload"].dataset.column("smoker")).tolist() == [4, 6, 2]
+
+
+def test_a_state_of_missing_values_is_dropped_when_the_typed_values_leave_none_missing(at: AppTest) -> None:
+    load(at, "pain,wet\n" + "None,no\nmild,no\nNone,yes\n")
+    assert domain_table(at)["missing"][0] == "own value"
+    edit(at, {0: {"values": "None; mild"}})
+    assert at.dataframe[0].value["missing"][0] == "none"
+    edit(at, {0: {"values": "None; mild", "public": True}})
+    assert at.session_state["upload"].dataset.states[0] == ("None", "mild")
 
 
 # Pasted texts

@@ -18,12 +18,7 @@ from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, missing_remark, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_frame
-from dpbayes.ui.pages.data_columns import (
-    declare_columns,
-    public_columns,
-    require_node_names,
-    with_records,
-)
+from dpbayes.ui.pages.data_columns import declare_columns, public_columns, require_node_names, with_records
 from dpbayes.ui.session.chosen import Chosen, choose_table
 from dpbayes.ui.session.connected import (
     NOT_COUNTED,
@@ -180,16 +175,12 @@ def _preview(chosen: Chosen) -> None:
         names, states = data.names, data.states
         records = [np.bincount(data.column(name), minlength=len(s)) for name, s in zip(names, states, strict=True)]
     mine = upload() if chosen.settings.data == "upload" else None
-    if mine is not None:  # a row for each row of the table beside it
-        at = {name: place for place, name in enumerate(names)}
-        names = tuple(column.name for column in mine.columns)
-        records = [records[at[name]] if name in at else np.zeros(0, np.int64) for name in names]
-        states = tuple(states[at[name]] if name in at else () for name in names)
-    note = "" if chosen.has_public_records else "Not private (curator view). "
+    note, rows = "" if chosen.has_public_records else "Not private (curator view). ", names
     if mine is not None:
+        rows = tuple(column.name for column in mine.columns)  # those of the table beside it
         note += kept("remarks", (mine.number, mine.encoded), lambda: " ".join(remarks(mine.frame, mine.encoded)))
-    key = names, states, tuple(numbers.tobytes() for numbers in records), note
-    show("columns", key, lambda: table_columns(names, states, records, note))
+    key = names, states, tuple(numbers.tobytes() for numbers in records), note, rows
+    show("columns", key, lambda: table_columns(names, states, records, note, rows))
 
 
 # Where the table comes from
@@ -341,30 +332,15 @@ def take(name: str, file: TableFile, declared: Mapping[str, DeclaredColumn] | No
     """
     with st.spinner(f"Reading the columns of {escaped(name)} …"):
         proposals = [_proposal(str(column), file.frame[column]) for column in file.frame.columns]
-    if all(suggestion.domain is None for suggestion in proposals):
+    usable = [one.name for one in proposals if one.domain is not None]
+    if not usable:
         raise InputError(f"The file has no usable column. {proposals[0].reason}")
-    before = upload()
-    only_identifiers = all(suggestion.reason for suggestion in proposals)  # which are used then
-    columns = tuple(
-        (declared or {}).get(
-            suggestion.name,
-            DeclaredColumn(
-                suggestion.name, use=suggestion.domain is not None if only_identifiers else not suggestion.reason
-            ),
-        )
-        for suggestion in proposals
-    )
+    before, remark = upload(), file.said + missing_remark(proposals)
+    used = [one.name for one in proposals if not one.reason] or usable  # identifiers, if there is nothing else
+    defaults = (DeclaredColumn(one.name, use=one.name in used) for one in proposals)
+    columns = tuple((declared or {}).get(column.name, column) for column in defaults)
     number = before.number + 1 if before else 1
-    keep_upload(
-        Upload(
-            name,
-            file.frame,
-            proposals=tuple(proposals),
-            columns=columns,
-            number=number,
-            remark=file.said + missing_remark(proposals),
-        )
-    )
+    keep_upload(Upload(name, file.frame, proposals=tuple(proposals), columns=columns, number=number, remark=remark))
 
 
 def _proposal(name: str, values: "pd.Series") -> Proposal:

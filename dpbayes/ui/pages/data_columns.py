@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from dpbayes.sources.columns import (
     Cuts,
     encode,
     encoded,
+    missing_values,
     numbers_in,
 )
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
@@ -37,11 +39,13 @@ from dpbayes.ui.widgets.show import sentence_instead
 
 CUT_AT = "cut at"
 OWN, NONE, COUNT_AS = "own value", "none", "counts as"
+SAME = " = "
+"""What stands between a value and other spellings of it."""
 
 USE_HELP = "Columns in use become nodes of the network. They share ε: leave out those that no question needs."
 VALUES_HELP = (
     f'Categories, or for numbers cut points, as in "{CUT_AT} 40; 60". Separate them with semicolons; numbers that are '
-    "categories have quotation marks."
+    'categories have quotation marks. "yes = YES = ye" counts other spellings as yes.'
 )
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
@@ -56,9 +60,7 @@ PUBLIC_HELP = (
     "highest age in the file is not. A real release needs this for every column in use."
 )
 
-LEAK = "Values read from the records can reveal them: before a release, correct the cells below, then declare them."
-
-DECLARED = "You declare that anyone could list these values without the records."
+LEAK = "A release shows the values of its columns to everyone: correct the cells, then declare what anyone could list."
 
 _PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
 """What may stand before cut points, and between them."""
@@ -87,7 +89,8 @@ def text_of(domain: Column | None) -> str:
     """Return the values of a domain with semicolons between them, and before cut points what they are."""
     if isinstance(domain, Cuts):
         return f"{CUT_AT} {'; '.join(map(shortest, domain.points))}"
-    return "; ".join(map(_quoted, domain.states if domain else ()))
+    groups = zip(domain.states, domain.groups, strict=True) if domain else ()
+    return "; ".join(_quoted(SAME.join(dict.fromkeys((state, *own)))) for state, own in groups)
 
 
 def _quoted(value: str) -> str:
@@ -126,13 +129,14 @@ def _domain(name: str, shown: Column | None, edit: Mapping[str, Any]) -> Column:
     text = edit.get("values", text_of(shown))
     if shown and text == text_of(shown):
         return _with_rule(replace(shown, public=public), rule)
-    if isinstance(shown, Categories) and shown.values:
-        raise InputError(f"The groups of {brief(name)} cannot be typed here; load a domain description instead.")
     if text.strip().startswith(CUT_AT) or (isinstance(shown, Cuts) and _points(text)):
         if not (points := _points(text)):
             raise InputError(f'The cut points of {brief(name)} must be numbers, as in "{CUT_AT} 40; 60".')
         return _with_rule(Cuts(name, points, public=public), rule)
-    return _with_rule(Categories(name, tuple(_values(name, text)), public=public), rule)
+    whole = shown.states if shown else ()
+    groups = [(value,) if value in whole else tuple(value.split(SAME)) for value in _values(name, text)]
+    values = tuple(groups) if any(len(own) > 1 for own in groups) else ()
+    return _with_rule(Categories(name, tuple(own[0] for own in groups), values=values, public=public), rule)
 
 
 def _values(name: str, text: str) -> list[str]:
@@ -200,9 +204,9 @@ def declare_columns(
         row_height=row_height(len(mine.columns)),
         column_config={
             "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
-            "column": st.column_config.TextColumn(width=90),
+            "column": st.column_config.TextColumn(width=165),
             "meaning": st.column_config.TextColumn(width=90, help=MEANING_HELP, max_chars=MAX_NAME),
-            "values": st.column_config.TextColumn(width=260, help=VALUES_HELP),
+            "values": st.column_config.TextColumn(width=205, help=VALUES_HELP),
             "missing": st.column_config.TextColumn(RULE, width=120, help=MISSING_HELP),
             "public": st.column_config.CheckboxColumn(PUBLIC, width=80, help=PUBLIC_HELP),
         },
@@ -217,7 +221,7 @@ def _height(rows: int) -> int:
 
 
 def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
-    """Say how many columns are public, and offer to declare the others, with round cut points where they were read."""
+    """Say how many columns are not public, and offer to declare them, with round cut points where they were read."""
     domains = {place: mine.domain(place) for place, column in enumerate(mine.columns) if column.use}
     lacking = {place: domain for place, domain in domains.items() if domain is not None and not domain.public}
     cuts = {  # still the cut points that were read from the records
@@ -225,9 +229,9 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
         for place, domain in lacking.items()
         if isinstance(domain, Cuts) and text_of(domain) == text_of(mine.proposals[place].domain)
     }
-    ready = sum(domain is not None and domain.public for domain in domains.values())
-    said = LEAK if lacking else DECLARED
-    st.caption(f"**{ready} of {many(len(domains), 'column')} with public values (values anyone could list).** {said}")
+    if lacking:
+        which = f"{len(lacking)} of {many(len(domains), 'column')}"
+        st.caption(f"**The values of {which} are not declared public.** {LEAK}")
     listed = {place: domain for place, domain in lacking.items() if place not in cuts}
     few = dict(list(cuts.items())[:FEW_REASONS])
     texts = ", ".join(f"{mine.columns[place].name} {text_of(domain)}" for place, domain in few.items())
@@ -293,11 +297,24 @@ def _typed(mine: Table) -> tuple[Table, InputError | None]:
     columns = list(before.columns)
     for place, edit in _edits(mine).items():
         try:
-            columns[place] = as_typed(columns[place], before.domain(place), edit)
+            shown = before.domain(place)
+            columns[place] = as_typed(columns[place], shown, edit)
+            if shown and "missing" not in edit and _is_idle(mine, columns[place].domain):
+                declared = replace(before.columns[place], domain=replace(shown, missing=None))
+                before = before.typed((*before.columns[:place], declared, *before.columns[place + 1 :]))
+                columns[place] = as_typed(columns[place], declared.domain, edit)
         except InputError as error:
             columns[place] = mine.columns[place]
             refused = refused or InputError(f"Row {place + 1}: {error}")
+    st.session_state[_SHOWN] = before.columns
     return mine.typed(columns), refused
+
+
+def _is_idle(mine: DescribedTable, domain: Column | None) -> bool:
+    """Return whether a proposed state of missing values is left without any value."""
+    if not isinstance(mine, Upload) or domain is None or domain.public or domain.missing != MISSING:
+        return False
+    return not missing_values(domain, mine.frame[domain.name].fillna(""))
 
 
 def _before_edits(mine: Table) -> Table:
@@ -367,17 +384,28 @@ def with_records(mine: Upload) -> Upload:
 
 
 def _outside(mine: Upload, columns: Sequence[Column]) -> InputError | None:
-    """Return what to type for the first value outside its column's states; groups cannot be typed."""
+    """Return what to type for the values outside the states of the first column that has any."""
     for column in columns:
         values = mine.frame[column.name]
-        codes = encoded(column, values)
-        if (codes == OUTSIDE).any() and not getattr(column, "values", ()):
-            cure = "Type its values, as in no; yes" if isinstance(column, Cuts) else "Add it to the cell"
-            if isinstance(column, Categories) and np.isfinite(numbers_in(values.dropna().drop_duplicates())).any():
-                cure = f'Add it, or type cut points, as in "{CUT_AT} 40; 60"'
-            value = brief(str(values[codes == OUTSIDE].iloc[0]))
+        outside = list(dict.fromkeys(str(value).strip() for value in values[encoded(column, values) == OUTSIDE]))
+        if outside:
+            cure = "Type its values, as in no; yes"
+            if isinstance(column, Categories):
+                cure = f"Add it to the cell, or count it as another value: {_gathered(column, outside)}"
+                if np.isfinite(numbers_in(values.dropna().drop_duplicates())).any():
+                    cure = f'Add it, or type cut points, as in "{CUT_AT} 40; 60"'
+            value = brief(outside[0])
             return InputError(f"The column {brief(column.name)} has {value}, which its values do not contain. {cure}.")
     return None
+
+
+def _gathered(column: Categories, values: Sequence[str]) -> str:
+    """Return the text of a column in which each of these values counts as the state with the most similar name."""
+    groups = dict(zip(column.states, column.groups, strict=True))
+    for value in values:
+        state = max(groups, key=lambda state: SequenceMatcher(None, state.casefold(), value.casefold()).ratio())
+        groups[state] = *groups[state], value
+    return brief(text_of(replace(column, values=tuple(groups.values()))), 160)
 
 
 def _in_use(mine: Upload, place: int) -> Column:

@@ -31,10 +31,6 @@ EPSILON = (
     "become at most 2.72 to 9 (23.2%). A larger ε lets more be learned, also about one person."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
-ARROWS = (
-    "The arrows of the network say which columns depend on which. An arrow costs no privacy, but "
-    "splits the counts into more cells, each with its own noise."
-)
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
@@ -58,7 +54,6 @@ def home_page() -> None:
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
                 st.page_link(f"pages/{page.lower()}.py", label=f"{number}. :primary[{page}]", width="content")
-        st.caption(ARROWS)
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))
