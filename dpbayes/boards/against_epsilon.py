@@ -51,7 +51,7 @@ DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
 PROVED, STATED = Look("proved", BOUND), Look("in the paper", BOUND, "dash", width=1.5)
-PROVED_NAIVE = replace(PROVED, name="proved for a naive reader")
+PROVED_NAIVE = replace(PROVED, name="proved (naive)")
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]

@@ -161,8 +161,10 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     """Return possible releases in stacks, and this one as a filled dot among them."""
     x, y, size = _stacked(answers.releases, answers.span)
     strength = 0.4 if answers.is_prior else 1.0
-    hollow = {"color": faded(colour, (0.2 if size == SIZES[0] else 0.8) * strength), "size": size}
-    hollow["line"] = {"color": faded(colour, strength), "width": 1 if size == SIZES[0] else 0}
+    hollow = {"color": faded(colour, 0.2 * strength), "size": size}
+    hollow["line"] = {"color": faded(colour, strength), "width": 1}
+    if size < SIZES[0]:  # too small for an outline
+        hollow |= {"color": faded(colour, 0.6 * strength), "line": {"color": faded(colour, 0.6 * strength), "width": 0}}
     this = [answers.this]
     filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 9}, "name": RELEASED}
     filled["mode"] = "markers" if answers.density is None else "lines+markers"  # which the legend shows

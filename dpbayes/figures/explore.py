@@ -61,7 +61,7 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
 
     Args:
         spread: The simulated divergence in nats.
-        bounds: The proved bound, named at its start, and that of a paper, named at its end.
+        bounds: The proved bound, and that of a paper, which is named at its end.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
         near: The divergence that other records would cause.
@@ -82,9 +82,9 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
     region = band_of(ends, np.full(2, near), np.full(2, bottom), faded(GREEN, 0.15), name=NEARLY_EQUAL)
     traces, shapes = [region, band, *lines, shown, *marks], [chosen_epsilon(spread.x, epsilon)]
     figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes)
-    named = zip([curve.look.name for curve in bounds], (("bottom right", 0), ("top left", -1)), strict=False)
-    for name, (side, end) in [(NEARLY_EQUAL, ("top right", 0)), *named]:
-        figure = directly_named(figure, name, name, float(spread.x[end]), side)
+    figure = directly_named(figure, NEARLY_EQUAL, NEARLY_EQUAL, float(spread.x[0]), "top right")
+    for name in [curve.look.name for curve in bounds[1:]]:
+        figure = directly_named(figure, name, name, float(spread.x[-1]), "top left")
     return figure
 
 

@@ -158,8 +158,8 @@ def test_the_noisy_counts_behind_the_answer_stand_beside_those_of_the_table():
 
 def test_each_dot_is_seen_at_any_epsilon():
     for stop in ("0.01", "0.1", "1", "10", "100"):
-        figure = explore_table(INPUTS).frames_at(stop)[0].figures["posterior"]
-        (dots,) = (trace for trace in figure.data if trace.get("name") == OTHERS)
+        data = explore_table(INPUTS).frames_at(stop)[0].figures["posterior"].data
+        (dots,) = (trace for trace in data if trace.get("name") == OTHERS)
         x, y = 540 * dots["x"], 153 * dots["y"]  # pixels on a screen of 1440 by 900
         apart = np.hypot(x[:, None] - x, y[:, None] - y)[~np.eye(len(x), dtype=bool)]
         assert apart.min() > 0.99 * SIZES[-1]

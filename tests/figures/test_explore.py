@@ -18,8 +18,11 @@ def test_a_divergence_is_drawn_with_its_interval_its_bounds_and_the_line_at_epsi
     _, band, proved, mean, mark, limit, *names = figure.data
     assert (list(mark.x), list(mark.y), list(mark.text)) == ([2.0], [0.7], ["0.7 nats"])
     assert (list(limit.y), limit.text[0][:9]) == ([pytest.approx(10 / 2)], "at most 5")
-    assert [name.text[0] for name in names] == [NEARLY_EQUAL, "proved"]
-    assert [trace.name for trace in figure.data if trace.name and trace.showlegend is not False] == [SPREAD.look.name]
+    assert [name.text[0] for name in names] == [NEARLY_EQUAL]
+    assert [trace.name for trace in figure.data if trace.name and trace.showlegend is not False] == [
+        "proved",
+        SPREAD.look.name,
+    ]
     assert np.array_equal(mean.y[:4], MEAN[:4])
     assert np.isnan(mean.y[4]), "a logarithmic axis has no zero"
     assert np.array_equal(proved.y[:4], 10 * MEAN[:4])

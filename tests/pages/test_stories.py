@@ -184,8 +184,8 @@ def test_the_noise_of_laplace_and_fourier_is_as_stated() -> None:
     counts = dp.count(network, dp.sample_dataset(network, cpts, 100_000, np.random.default_rng(1)))
     kinds = dp.LaplaceUpdates(prior=network, epsilon=0.1), dp.LaplaceFourier(prior=network, epsilon=0.1, t=0.24)
     laplace, fourier = (kind.simulate(counts, np.random.default_rng(2), (4000,)).outcome.updates for kind in kinds)
-    noise = [network.table(updates.std(axis=0), node=network.index("bronc")).mean() for updates in (laplace, fourier)]
-    noise.append(network.table(fourier.std(axis=0), node=network.index("dysp")).mean())
+    of_counts = (laplace, "bronc"), (fourier, "bronc"), (fourier, "dysp")
+    noise = [network.table(updates.std(axis=0), node=network.index(name)).mean() for updates, name in of_counts]
     assert noise == pytest.approx([230, 170, 130], rel=0.05)
 
 

@@ -50,7 +50,7 @@ def explore_page(chosen: Chosen) -> None:
         use = st.container(key="use")
     with main:
         question_line(chosen)
-        if not (chosen.graph.edges or chosen.reads_records or release is not None):
+        if chosen.is_curator and not (chosen.graph.edges or chosen.reads_records):
             st.caption(NO_ARROWS)
         if release is not None:
             _real_release(chosen, release)
