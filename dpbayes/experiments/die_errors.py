@@ -5,7 +5,6 @@ distribution is exact for the exponential mechanisms. For the Laplace mechanisms
 scaled, at every epsilon and n, so that curves are smooth.
 """
 
-import bisect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from dpbayes.base.randomness import stream
 from dpbayes.base.types import FloatArray
-from dpbayes.experiments.die import MOST_SHOWN, THROWS, DieMethod, Scenario
-from dpbayes.model.compositions import is_listable
+from dpbayes.experiments.die import DieMethod, Scenario
 from dpbayes.posteriors import hellinger
 
 LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -165,12 +163,3 @@ def least_epsilons(errors: Quantiles, epsilons: Sequence[float], bound: float) -
     near = {method: of[0, :, MEDIAN] <= bound + 1e-9 for method, of in errors.items() if method is not DieMethod.LOCAL}
     starts = {method: int(np.append(False, is_near)[::-1].argmin()) for method, is_near in near.items()}
     return {method: epsilons[-start] if start else math.nan for method, start in starts.items()}
-
-
-# Grids
-
-
-def most_throws(sides: int, *, most: int = MOST_SHOWN) -> int:
-    """Return the largest n in the range of THROWS for which a die with so many sides has at most `most` candidates."""
-    tried = range(1, int(THROWS.high) + 1)
-    return bisect.bisect(tried, 0, key=lambda n: 1 - is_listable(n, sides=sides, most=most))

@@ -75,14 +75,6 @@ class RowState:
         steps, edge = len(self.path[0]), np.asarray(bound, dtype=np.float64)
         return np.exp(steps * special.log_expit(-edge)), np.exp(steps * special.log_expit(edge))
 
-    def exact_mass_within(self, bound: float) -> float:
-        """Return the mass of this state's exact posterior within the region."""
-        if not len(self.path[0]):
-            return 1.0
-        a, b = self.row.alpha[self.state], self.row.rest[self.state]
-        low, high = self.region(bound)
-        return float(np.clip(special.betainc(a, b, high) - special.betainc(a, b, low), 0.0, 1.0))
-
     def trimmed_moments(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the state's probability in one trimmed sample, for bounds (...,)."""
         a, b = self.path

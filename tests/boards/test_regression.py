@@ -7,11 +7,7 @@ import pytest
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import numeral
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.regression import (
-    RegressionInputs,
-    RegressionPrice,
-    regression,
-)
+from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
 from dpbayes.experiments.regression import records_of, regression_study
 from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 

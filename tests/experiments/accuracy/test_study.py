@@ -9,20 +9,8 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.validation import InputError
 from dpbayes.experiments.accuracy import blanket as accuracy_blanket
 from dpbayes.experiments.accuracy.blanket import Blanket, TestRecords, score
-from dpbayes.experiments.accuracy.methods import (
-    METHODS,
-    max_decisions_per_node,
-    methods_for,
-    printed_bound,
-)
-from dpbayes.experiments.accuracy.plan import (
-    AWARE_REPEATS,
-    AccuracyPlan,
-    Method,
-    Synthetic,
-    epsilon_grid,
-    typical,
-)
+from dpbayes.experiments.accuracy.methods import METHODS, max_decisions_per_node, methods_for, printed_bound
+from dpbayes.experiments.accuracy.plan import AWARE_REPEATS, AccuracyPlan, Method, Synthetic, epsilon_grid, typical
 from dpbayes.experiments.accuracy.records import Repeats, _counted, _random_cpts, _sample
 from dpbayes.experiments.accuracy.study import AccuracyStudy, Measures, accuracy_study
 from dpbayes.experiments.accuracy.trimmed import TrimmedTable
@@ -216,11 +204,7 @@ def test_a_target_without_neighbours_is_predicted_as_the_majority():
 # Releases
 
 
-@given(
-    st.floats(1e-3, 60),
-    st.floats(1e-3, 60),
-    st.one_of(st.floats(1e-3, 40), st.sampled_from([1e-9, 0.5])),
-)
+@given(st.floats(1e-3, 60), st.floats(1e-3, 60), st.one_of(st.floats(1e-3, 40), st.sampled_from([1e-9, 0.5])))
 def test_trimmed_quantiles_are_between_those_of_the_mechanism_a_little_to_either_side(a, b, bound):
     u = np.linspace(0.002, 0.998, 41)
     odds = TrimmedTable.of(np.array([a]), np.array([b]), bound).log_odds(np.zeros(1, dtype=np.int64), u[:, None])[:, 0]
