@@ -13,13 +13,13 @@ from dpbayes.mechanisms.noise.law import NoiseLaw
 MOST_SHOWN = 60
 """Outputs without an order: only the most probable ones are drawn."""
 
-UNLIKELY = 1e-4
-"""Outputs at either end that have less than this share of the largest probability are cut off."""
+UNLIKELY, RAREST = 1e-4, 1e-8
+"""Outputs at either end with less than this share of the largest probability are cut off; the second for the worst."""
 
 NEAR, FAR = 4, 3
 """The laws of one number are drawn up to so many steps, and so many scales of the noise, from both values."""
 
-POINTS = 301
+POINTS = 241
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,12 +39,8 @@ class TwoLaws:
 
 
 def two_laws(worst: WorstCase, *, x: str, y: str = "probability", ordered: bool = True) -> TwoLaws | None:
-    """Return the probabilities of the outputs for the worst pair, of many only the likely ones; None if unknown.
-
-    `ordered` outputs are a range around the mass.
-    """
-    laws = worst.laws
-    if laws is None:
+    """Return the probabilities of the outputs for the worst pair, of many only `shown_outputs`; None if unknown."""
+    if (laws := worst.laws) is None:
         return None
     shown = shown_outputs(laws, ordered=ordered)
     return TwoLaws(
@@ -58,12 +54,14 @@ def two_laws(worst: WorstCase, *, x: str, y: str = "probability", ordered: bool 
 
 
 def shown_outputs(laws: Laws, *, ordered: bool) -> IntArray:
-    """Return the places of the outputs to draw: a range around the mass if they are `ordered`, else the likely ones."""
+    """Return the places to draw: a range with the mass and the largest loss if `ordered`, else the likely ones."""
     most = np.maximum(laws.first, laws.second)
     if not ordered:
         return np.sort(np.argsort(-most, kind="stable")[:MOST_SHOWN])
-    likely = np.flatnonzero(most >= UNLIKELY * most.max())
-    return np.arange(likely[0], likely[-1] + 1)
+    seen = np.flatnonzero(most >= RAREST * most.max())
+    worst = seen[np.argmax(laws.first[seen] / laws.second[seen])]
+    likely = np.append(np.flatnonzero(most >= UNLIKELY * most.max()), worst)
+    return np.arange(likely.min(), likely.max() + 1)
 
 
 def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
@@ -82,7 +80,7 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole and len(value) <= MOST_SHOWN else value,
         first=first,
         second=second,
-        x=f"one released {what}, measured from its true value in the second table",
+        x=f"released {what} minus the second table’s true {what}",
         y=kind,
         part=step / scale,
     )

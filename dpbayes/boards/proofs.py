@@ -15,8 +15,9 @@ from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
-from dpbayes.audit.report import SLACK, AuditReport, AuditVerdict, WorstCase
+from dpbayes.audit.report import SLACK, TIGHT, AuditReport, AuditVerdict, WorstCase
 from dpbayes.audit.risk import belief_sentence
+from dpbayes.base.looks import EXACT, GREEN, INVALID
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import MOST_LOSS, factor_text, numeral
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
@@ -35,7 +36,7 @@ from dpbayes.experiments.claims import (
 )
 from dpbayes.figures.audit import LossBar, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
-from dpbayes.figures.style import Figure, titled
+from dpbayes.figures.style import Figure, value_mark
 
 # This mechanism: stated, proved, computed
 
@@ -52,25 +53,23 @@ LIMIT = Panel(
     "Does the stated ε hold?",
     "The factor as stated, as proved, and as computed for the worst pair of tables.",
     large=True,
-    help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the dotted line), red is above it; a hollow bar "
-    "holds, and is larger than needed. Where the paper states no factor, that of the setting is allowed.",
+    help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the shaded field), red is beyond; a hollow bar holds, "
+    "and is larger than needed. Where the paper states no factor, that of the setting is allowed.",
 )
 WORST = Panel(
     "worst",
-    "How well is one record hidden?",
-    "The releases of the worst pair of neighbouring tables.",
-    help="First and second table: two tables that differ in one record, chosen so that the privacy loss is largest. "
-    "They are named under “Formula, assumptions and sources”.",
+    "How alike are the releases of two tables?",
+    "The probabilities of releases for the worst pair of neighbouring tables.",
+    help="The two tables differ in one record, and have the largest privacy loss: at the marked release, where their "
+    "probabilities differ most. They are named under “Formula, assumptions and sources”.",
 )
 CURVE = Panel(
     "curve",
-    "Which factor holds, apart from rare cases?",
+    "How rare is a larger factor?",
     "The privacy curve: delta against epsilon.",
     help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
-    "times the probability under the other table, plus δ.",
+    "times the probability under the other table, plus δ. δ = 10⁻⁶ adds at most one in a million.",
 )
-
-DELTA_TEXT = "With one changed record, every set of releases is at most this factor as likely, plus δ."
 
 
 def audit_view(
@@ -79,7 +78,7 @@ def audit_view(
     report_of: Callable[[Audited], AuditReport],
     *,
     is_varied: bool = True,
-    answer: str = "",
+    answer: tuple[str, str] | None = None,
 ) -> View:
     """Return the board of a mechanism: the guarantee as stated and as proved, and the computed privacy loss.
 
@@ -88,7 +87,7 @@ def audit_view(
         audited_at: The mechanism at an epsilon, and the sizes of its tables.
         report_of: Computes the audit.
         is_varied: Whether the board has a slider; a slow audit has none.
-        answer: The headline of an example: its question and the answer.
+        answer: The question of an example with its answer, and how its fault is corrected.
 
     Returns:
         A view that follows from public values alone.
@@ -97,44 +96,55 @@ def audit_view(
     slider = replace(SLIDER, stops=stops) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
     panels = () if entry is None else (LIMIT, WORST, CURVE) if entry.picture else (LIMIT, CURVE)
+    if answer and entry and entry.hypothetical:  # one released value, whose factor is that of the headline
+        panels = replace(WORST, large=True), replace(LIMIT, large=False), CURVE
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
         audited = audited_at(float(stop))
         if panels:
-            frame = _audit_frame(audited, report_of(audited))
-            return (replace(frame, headline=answer, notes=(frame.headline, *frame.notes)) if answer else frame,)
+            return (_audit_frame(audited, report_of(audited), answer),)
         return (Frame(f"The worst-case privacy loss of {audited.name} is not known.", {}, (_sources(audited),)),)
 
     return View(board, frames_at)
 
 
-def _audit_frame(audited: Audited, report: AuditReport) -> Frame:
-    figures = {"verdict": _limit(audited, report), "curve": _curve(audited, report)}
+def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] | None) -> Frame:
+    limit = _limit_of(audited, report)
     computed = f"Computed: the worst pair of all tables that differ in one record, {audited.where}."
-    captions = {"verdict": f"{computed} {_sources(audited)}", "curve": DELTA_TEXT}
+    figures, captions = {"verdict": _limit(audited, report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
+    figures["curve"], captions["curve"] = _curve(report, limit)
     worst, drawn = report.worst, audited.entry.picture
     if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
-        y = titled(picture.y, rangemode="tozero")  # at a small ε, the curves are hardly apart
-        figures["worst"] = laws_figure(picture.places, picture.first, picture.second, x=picture.x, y=y)
-        captions["worst"] = _about_the_pair(picture, worst, report.at_least)
+        figures["worst"], captions["worst"] = _two_laws(picture, worst, report, limit)
     shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
-    notes = _finding(audited, report)[0], belief_sentence(Guarantee(report.needed, report.claimed.delta))
-    return Frame(_in_plain_words(audited, report), figures, notes, captions, numbers)
+    said = f"the stated {report.claimed} {_finding(report)[1]}." if report.claimed.is_private else "no ε is stated."
+    headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}"
+    if answer:
+        headline = f"{answer[0]}: one changed record can make a release {factor_text(shown)} times as likely."
+        note = f"{_allows(limit)}. {answer[1]}"
+    notes = note, belief_sentence(Guarantee(report.needed, report.claimed.delta))
+    return Frame(headline, figures, notes, captions, numbers)
 
 
-def _in_plain_words(audited: Audited, report: AuditReport) -> str:
+def _in_plain_words(report: AuditReport, limit: Guarantee) -> str:
     """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
-    claim = _limit_of(audited, report)
-    said = "the proved" if claim is not report.claimed else "the stated" if claim.is_private else "the chosen"
-    epsilon = claim.epsilon if claim.is_private else audited.promised.epsilon
-    least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, epsilon))
-    if report.needed_at_least > epsilon * (1 + SLACK):
-        return f"One changed record can make a release {least} times as likely; {said} ε allows {allowed} times."
-    delta = ", apart from rare cases (δ)" if claim.delta else ""
-    allows = f", as {said} ε allows" if most == allowed else f"; {said} ε allows {allowed} times"
+    kind = "stated" if limit is report.claimed else "proved" if report.claimed.is_private else "chosen"
+    least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, limit.epsilon))
+    if _is_exceeded(report, limit):
+        return f"One changed record can make a release {least} times as likely; the {kind} ε allows {allowed} times."
+    delta = ", apart from rare cases (δ)" if limit.delta else ""
+    allows = f", as the {kind} ε allows" if most == allowed else f"; the {kind} ε allows {allowed} times"
     return f"One changed record makes a release at most {most} times as likely{delta}{allows}."
+
+
+def _is_exceeded(report: AuditReport, limit: Guarantee) -> bool:
+    return report.needed_at_least > limit.epsilon * (1 + SLACK)
+
+
+def _allows(limit: Guarantee) -> str:
+    return f"ε = {numeral(limit.epsilon)} allows {factor_text(limit.epsilon)} times"
 
 
 def _sources(audited: Audited) -> str:
@@ -144,31 +154,28 @@ def _sources(audited: Audited) -> str:
     return " ".join(texts) or "No guarantee is stated or proved."
 
 
-def _limit(audited: Audited, report: AuditReport) -> Figure:
+def _limit(audited: Audited, report: AuditReport, limit: Guarantee) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
-    claim, proved, allowed = report.claimed, report.certified, _limit_of(audited, report)
-    limit = allowed.epsilon if allowed.is_private else audited.promised.epsilon
-    rows = [LossBar("Stated", 0.0, 0.0, "no guarantee")]
-    if claim.is_private:
-        rows = [_bar("Stated", claim, *_finding(audited, report)[1:])]
-    if proved.is_private and report.verdict is AuditVerdict.PROVED_AND_TIGHT:
-        rows = [replace(rows[0], name="Stated and proved")]
-    elif proved.is_private:
-        is_small = proved.epsilon <= limit * (1 + SLACK)
+    claim, proved = report.claimed, report.certified
+    name = "Stated and proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "Stated"
+    none = LossBar(name, 0.0, 0.0, "no guarantee")
+    rows = [_bar(name, claim, *_finding(report)) if claim.is_private else none]
+    if proved.is_private and name == "Stated":
+        is_small = proved.epsilon <= limit.epsilon * (1 + SLACK)
         rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "more than stated"))))
-    return verdict_figure([*rows, _computed(report, limit)], limit=limit)
+    return verdict_figure([*rows, _computed(report, limit)], limit=limit.epsilon, allowed=_allows(limit))
 
 
-def _computed(report: AuditReport, limit: float) -> LossBar:
+def _computed(report: AuditReport, limit: Guarantee) -> LossBar:
     """Return the bar of the worst pair, with how many times the allowed factor it is."""
     least, most = report.needed_at_least, report.needed
     is_range = most - least > 1e-6 * max(1.0, most)
-    text = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
-    verdict = ("holds", "allowed") if most <= limit * (1 + SLACK) else ("open", "open")
-    if least > limit * (1 + SLACK):
-        times = math.exp(min(least - limit, MOST_LOSS))
+    text = f"{factor_text(least)} to {factor_text(most)}" if is_range else f"{factor_text(least)} times"
+    verdict = ("holds", "allowed") if most <= limit.epsilon * (1 + SLACK) else ("open", "open")
+    if _is_exceeded(report, limit):
+        times = math.exp(min(least - limit.epsilon, MOST_LOSS))
         verdict = ("fails", f"{numeral(times)} × too much" if times >= 2 else "too much")
-    return LossBar("Computed", least, most, f"{text} times", *verdict)
+    return LossBar("Computed", least, most, text, *verdict)
 
 
 def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") -> LossBar:
@@ -178,77 +185,72 @@ def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") 
 
 
 def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
-    """Return the stated guarantee, or the proved one that a repaired mechanism keeps in place of the stated formula."""
+    """Return what is allowed: what is stated, or proved if the mechanism keeps that instead, or else the setting."""
     proved, claim, epsilon = report.certified, report.claimed, getattr(audited.mechanism, "epsilon", math.inf)
-    return proved if proved.epsilon == epsilon != claim.epsilon and claim.is_private else claim
+    is_repaired = proved.epsilon == epsilon != claim.epsilon and claim.is_private
+    return proved if is_repaired else claim if claim.is_private else audited.promised
 
 
-def _curve(audited: Audited, report: AuditReport) -> Figure:
-    limit = _limit_of(audited, report)
-    return privacy_curve_figure(
-        report.curve.epsilons,
-        report.curve.deltas,
-        report.curve.lower,
-        broken=report.broken_at(limit),
-        claimed=(limit.epsilon, limit.delta) if limit.is_private else None,
+def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
+    """Draw the privacy curve, and say what its dot means: of the allowed loss if it is exceeded, or else of half."""
+    curve, broken = report.curve, report.broken_at(limit)
+    figure = privacy_curve_figure(
+        curve.epsilons,
+        curve.deltas,
+        curve.lower,
+        broken=broken,
+        claimed=(limit.epsilon, limit.delta) if report.claimed.is_private else None,
         name="stated" if limit is report.claimed else "proved",
     )
+    drawn = figure.data[0]
+    dot = int(np.abs(drawn["x"] - limit.epsilon * (1 if broken.any() else 0.5)).argmin())
+    point = value_mark(drawn["x"][dot], drawn["y"][dot], "", INVALID if broken.any() else EXACT)
+    factor, delta = factor_text(float(drawn["x"][dot])), numeral(float(curve.deltas[dot]), 2)
+    meaning = f"Dot: every set of releases is at most {factor} times as likely, plus {delta} (δ)."
+    return replace(figure, data=(*figure.data, point)), meaning
 
 
-def _about_the_pair(picture: TwoLaws, worst: WorstCase, loss: float) -> str:
+def _two_laws(picture: TwoLaws, worst: WorstCase, report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
+    """Draw both tables' distributions, marked at the output of the largest factor if it is there; with a caption."""
+    loss, mark = picture.part or report.needed_at_least, None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        losses = np.nan_to_num(np.log(picture.first) - np.log(picture.second))
+    if abs(losses.max() - loss) < TIGHT * loss:
+        place = int(np.where(losses > loss * (1 - TIGHT), picture.first, 0.0).argmax())
+        is_part, is_red = loss < report.at_least * (1 - TIGHT), _is_exceeded(report, limit)
+        text = f"{'at most ' if is_part else ''}{factor_text(loss)} times"
+        text += f" ({factor_text(limit.epsilon)} allowed)" if is_red and not is_part else ""
+        mark = place, text, INVALID if is_red else GREEN
+    first, second = (f" {table}" if len(table) < 20 else "" for table in (worst.first, worst.second))
+    laws = {f"first table{first}": picture.first, f"second table{second}": picture.second}
+    figure = laws_figure(picture.places, laws, x=picture.x, y=picture.y, mark=mark)
+    return figure, _about_the_pair(picture, report.at_least)
+
+
+def _about_the_pair(picture: TwoLaws, loss: float) -> str:
     """Return what the picture of the worst pair shows; of one of several numbers, also its part of the `loss`."""
-    tables = f": {worst.first} and {worst.second}" if len(worst.first) < 20 else ""
-    caption = f"Two tables that differ in one record{tables}. The more they overlap, the better it is hidden."
-    caption = f"{caption} {picture.caption}".strip()
-    if 0 < picture.part < loss * (1 - 1e-9):
-        times = loss / picture.part
-        count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else ""
-        caption += f" One of the {count}released numbers that it changes: at most {factor_text(picture.part)} times as "
-        caption += f"likely. The factors of all {count}multiply to {factor_text(loss)}."
-    return caption
+    caption = f"The tables differ in one record: the more the two overlap, the better it is hidden. {picture.caption}"
+    if not 0 < picture.part < loss * (1 - 1e-9):
+        return caption.strip()
+    times = loss / picture.part
+    count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else ""
+    part = f"This is one of the {count}released numbers that the record changes."
+    return f"{caption}{part} The factors of all {count}multiply to {factor_text(loss)}."
 
 
-def loss_text(report: AuditReport) -> str:
-    """Return the worst-case privacy loss at the stated delta: a number, or the two numbers between which it lies.
-
-    It has four digits, or more where four would make it equal the stated epsilon.
-    """
-    least, most = report.needed_at_least, report.needed
-    if math.isinf(least):
-        return "unbounded"
-    if not least:
-        return f"at most {numeral(most, 4)}" if most else "0"
-    low = distinct_texts(least, report.claimed.epsilon, most=4)[0]
-    if most - least <= 1e-6 * max(1.0, most):
-        return low
-    return f"between {low} and {numeral(most, 4)}" if math.isfinite(most) else f"at least {low}"
-
-
-def _finding(audited: Audited, report: AuditReport) -> tuple[str, str, str]:
-    """Return whether the stated guarantee holds: as a sentence, as one of the VERDICTS of bars, and in a few words."""
-    name, claim, proved = f"{audited.name[0].upper()}{audited.name[1:]}", report.claimed, report.certified
-    is_repaired = _limit_of(audited, report) is not claim
+def _finding(report: AuditReport) -> tuple[str, str]:
+    """Return whether the stated guarantee holds: as one of the VERDICTS of bars, and in words."""
+    claim, proved = report.claimed.epsilon, report.certified.epsilon
     match report.verdict:
-        case AuditVerdict.NO_PROMISE:
-            loss = f"At ε = {numeral(audited.promised.epsilon, 6)} the privacy loss is {loss_text(report)}."
-            return f"{name}: no guarantee is stated. {loss}", "open", ""
-        case AuditVerdict.CLAIM_REFUTED if is_repaired:
-            repaired = f"{name}, repaired: the proved {proved} holds; the paper’s formula gives {claim}, too little."
-            return repaired, "fails", "does not hold"
         case AuditVerdict.CLAIM_REFUTED:
-            return f"{name}: {claim} does not hold. The privacy loss is {loss_text(report)}.", "fails", "does not hold"
+            return "fails", "does not hold"
         case AuditVerdict.PROVED_AND_TIGHT:
-            said = f"{name}: the stated {claim} holds and cannot be made smaller."
-            return said, "holds", "holds"
-        case AuditVerdict.HOLDS if proved.epsilon < claim.epsilon:
-            said = f"{name}: the paper’s formula gives {claim}, which holds; {proved} is enough."
-            return said, "loose", "holds, more than needed"
-        case AuditVerdict.HOLDS if proved.epsilon > claim.epsilon:
-            said = f"{name}: the stated {claim} holds for these tables; in general, {proved} is proved."
-            return said, "open", "holds for these tables"
-        case AuditVerdict.HOLDS:
-            return f"{name}: the stated {claim} holds.", "holds", "holds"
-    return f"{name}: the stated {claim} is neither proved nor refuted.", "open", "not proved"
+            return "holds", "holds and cannot be made smaller"
+        case AuditVerdict.UNDECIDED:
+            return "open", "is not proved"
+    if proved == claim:
+        return "holds", "holds"
+    return ("loose", "holds, more than needed") if proved < claim else ("open", "holds for these tables")
 
 
 LOSSES = Panel(
@@ -278,17 +280,16 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
     if audit.is_refuted:
         said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
-    verdict = "fails" if audit.is_refuted else "holds"
     rows = [
-        _bar("Proved", claimed, verdict, "does not hold" if audit.is_refuted else "holds"),
-        LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times", verdict),
+        _bar("Proved", claimed, *(("fails", "does not hold") if audit.is_refuted else ("holds", "holds"))),
+        LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times"),
     ]
     notes = (
         f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
         f"of two made-up tables. {shows}",
     )
     figures = {
-        "verdict": verdict_figure(rows, limit=claimed.epsilon),
+        "verdict": verdict_figure(rows, limit=claimed.epsilon, allowed=_allows(claimed)),
         "losses": losses_figure(audit.first, audit.second, claimed=claimed.epsilon),
     }
     frame = Frame(said, figures, notes, {"losses": tables.description})

@@ -1,13 +1,14 @@
 """Pictures of an audit: the verdict, the privacy curve, and the distributions of the worst neighbours."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import BOUND, EXACT, GREEN, INVALID
-from dpbayes.base.text import factor_text, numeral, power_of_ten
+from dpbayes.base.text import numeral, power_of_ten
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
@@ -21,6 +22,7 @@ from dpbayes.figures.style import (
     names_axis,
     powers_axis,
     titled,
+    upright,
 )
 
 LEAST_DELTA = 1e-16
@@ -35,8 +37,9 @@ FIRST, SECOND = "#5F6B76", "#9C8FB8"
 BARS = 61
 """Most outputs that are drawn as points; more are drawn as lines."""
 
-SMALL_GAP = 0.02
-"""Outputs at both ends whose probabilities differ by less than this share of the largest difference are left out."""
+RARE = SMALL_GAP = 0.02
+"""A marked output with less than this share of the largest probability needs a logarithmic axis. Outputs at both ends
+whose probabilities differ by less than this share of the largest difference are left out."""
 
 
 # The verdict
@@ -60,15 +63,17 @@ class LossBar:
     finding: str = ""
 
 
-def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") -> Figure:
+def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "", allowed: str = "") -> Figure:
     """Draw each loss as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
 
-    The computed loss, the last row, is green up to the `limit` and red above it. Between the least and the largest
-    possible value, a bar is pale. Without a title, the axis has the factors of losses.
+    The field up to the `limit` is shaded, with the text `allowed` above. The computed loss, the last row, is green in
+    this field and red beyond. Between the least and the largest possible value, a bar is pale. Without a title, the
+    axis has the factors of losses.
     """
-    largest = max((row.high for row in rows if math.isfinite(row.high)), default=0.0) or 1.0
-    end, bound = max(1.1 * largest, 0.0 if title else 1.5 * limit), limit * (1 + 1e-9)
-    traces, names, lines = list[Trace](), list[Axis](), list[Axis]()
+    largest = max([limit, *(row.high for row in rows if math.isfinite(row.high))]) or 1.0
+    end, bound = 1.45 * largest, limit * (1 + 1e-9)  # a value stands behind its bar
+    side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
+    traces, texts = list[Trace](), [_text(limit, -1.2, allowed, xanchor=side, xshift=away, yanchor="top")]
     for place, row in enumerate(rows):
         low, high, within = min(row.low, end), min(row.high, end), min(row.low, bound)
         is_last = place == len(rows) - 1
@@ -82,23 +87,24 @@ def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "") ->
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
         words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
-        names.append(_left(place - 0.42, f"{row.name}: <b>{row.text}</b>{words}"))
-        ends = {"x0": limit, "x1": limit, "y0": place - 0.25, "y1": place + 0.25}
-        lines.append({"type": "line", "line": {"color": BOUND, "width": 3, "dash": "dot"}} | ends)
-    if not title:
-        allowed = {"x": limit, "xanchor": "left" if limit < end / 2 else "right", "y": len(rows) - 0.6}
-        names.append(allowed | {"text": f"allowed: {factor_text(limit)}", "showarrow": False, "font": {"size": 13}})
+        texts += [
+            _text(0.0, place - 0.18, f"{row.name}{words}", xanchor="left", xref="paper", yanchor="bottom"),
+            _text(high, place, f"<b>{row.text}</b>", xanchor="left" if high < end else "right", xshift=5),
+        ]
+    field = {"type": "rect", "x0": 0, "x1": limit, "yref": "y domain", "y0": 0, "y1": 1, "layer": "below"}
     return figure_of(
         traces,
         x=titled(title, range=[0, end]) if title else factor_axis(end),
-        # each tick, though unseen, gives the picture height on a board
-        y={"range": [len(rows) - 0.45, -0.7], "visible": False, "fixedrange": True, "tickvals": [0] * 3 * len(rows)},
-        height=80 + 200 * len(rows),
-        meta=ROWS["meta"],
+        y={"range": [len(rows) - 0.6, -1.3], "visible": False, "fixedrange": True},
+        height=100 + 170 * len(rows),
+        meta=ROWS["meta"] | {"least": 80 + 38 * len(rows)},
         margin={"l": 16, "r": 24, "t": 12, "b": 52},
         barmode="overlay",
-        annotations=names,
-        shapes=lines,
+        annotations=texts,
+        shapes=[
+            field | {"fillcolor": faded(GREEN, 0.1), "line": {"width": 0}},
+            upright(limit, {"color": BOUND, "width": 2, "dash": "dot"}),
+        ],
     )
 
 
@@ -116,24 +122,13 @@ def factor_axis(end: float) -> Axis:
 
 
 def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Trace:
-    return {
-        "type": "bar",
-        "orientation": "h",
-        "y": [place],
-        "base": [start],
-        "x": [stop - start],
-        "width": [0.32],
-        "marker": {"color": colour, "line": {"color": BOUND, "width": 2 if row.verdict == "loose" else 0}},
-        "name": row.name,
-        "hovertemplate": f"{row.name}: {row.text}<extra></extra>",
-        "showlegend": False,
-    }
+    look = {"color": colour, "line": {"color": BOUND, "width": 2 if row.verdict == "loose" else 0}}
+    bar = {"type": "bar", "orientation": "h", "y": [place], "base": [start], "x": [stop - start], "width": [0.36]}
+    return bar | {"marker": look, "hoverinfo": "skip", "showlegend": False}
 
 
-def _left(y: float, text: str) -> Axis:
-    """Return a text that begins at the left end of the picture."""
-    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": y, "yanchor": "middle"}
-    return place | {"text": text, "showarrow": False, "font": {"size": 14}, "align": "left"}
+def _text(x: float, y: float, text: str, **more: Any) -> Axis:
+    return {"x": x, "y": y, "text": text, "yanchor": "middle", "showarrow": False, "font": {"size": 14}} | more
 
 
 # The privacy curve
@@ -152,7 +147,8 @@ def privacy_curve_figure(
 
     If `lower` equals `upper`, the curve is exact. Otherwise both are drawn, the lower one where it is known.
     """
-    floor = _floor(upper, claimed)
+    least = max(min([1e-3, *upper[upper > 0]]), FLOOR)
+    floor = 10.0 ** math.floor(math.log10(min(least, claimed[1] / 30) if claimed and claimed[1] else least))
     top, bottom = np.maximum(upper, LEAST_DELTA), np.maximum(lower, LEAST_DELTA)
     traces: list[Trace] = []
     if np.allclose(upper, lower, rtol=1e-3, atol=LEAST_DELTA):
@@ -185,51 +181,55 @@ def privacy_curve_figure(
     )
 
 
-def _floor(deltas: FloatArray, claimed: tuple[float, float] | None) -> float:
-    seen = [float(d) for d in deltas if d > 0] + [1e-3]
-    least = max(min(seen), FLOOR)
-    promised = claimed[1] / 30 if claimed and claimed[1] else least
-    return 10.0 ** math.floor(math.log10(min(least, promised)))
-
-
 def _mark(epsilon: float, delta: float, floor: float, colour: str) -> Trace:
     """Return a line at the guarantee's epsilon upwards from its delta; a delta of zero is at the bottom."""
-    return {
-        "type": "scatter",
-        "mode": "lines+markers",
-        "x": [epsilon, epsilon],
-        "y": [delta if delta > 0 else floor, 1.0],
-        "line": {"color": colour, "width": 2, "dash": "dash"},
-        "marker": {"symbol": "circle", "size": [12, 0], "color": colour, "opacity": 1},
-        "hovertemplate": f"ε = {numeral(epsilon, 4)}, δ = {numeral(delta)}<extra></extra>",
-        "cliponaxis": False,
-    }
+    ends = {"x": [epsilon, epsilon], "y": [delta if delta > 0 else floor, 1.0], "mode": "lines+markers"}
+    line = {"line": {"color": colour, "width": 2, "dash": "dash"}, "cliponaxis": False}
+    dot = {"marker": {"symbol": "circle", "size": [12, 0], "color": colour, "opacity": 1}}
+    return (
+        LINES | ends | line | dot | {"hovertemplate": f"ε = {numeral(epsilon, 4)}, δ = {numeral(delta)}<extra></extra>"}
+    )
 
 
 # The worst neighbours
 
 
-def laws_figure(outputs: FloatArray | list[str], first: FloatArray, second: FloatArray, *, x: str, y: Axis) -> Figure:
-    """Draw the distributions (R,) of two neighbours over the same outputs, enlarged to where they differ.
+def laws_figure(
+    outputs: FloatArray | list[str],
+    laws: Mapping[str, FloatArray],
+    *,
+    x: str,
+    y: str,
+    mark: tuple[int, str, str] | None = None,
+) -> Figure:
+    """Draw the distributions (R,) of two neighbours by name over the same outputs, enlarged to where they differ.
 
-    Few outputs of a linear axis are bars, because a bar shows the size of a probability, and a line its differences.
+    `mark` has the place of the output whose probabilities differ most, a text and a colour. If it is rare, the axis is
+    logarithmic. Few outputs of a linear axis are bars: a bar shows the size of a probability, a line its differences.
     """
-    gap, is_linear = np.abs(first - second), y.get("type") != "log"
+    first, second = laws.values()
+    most, place = max(first.max(), second.max()), mark[0] if mark else int(first.argmax())
+    gap, is_linear = np.abs(first - second), first[place] > RARE * most
     seen = np.flatnonzero(gap >= SMALL_GAP * gap.max()) if is_linear else np.arange(len(first))
-    shown = slice(seen[0], seen[-1] + 1)
-    places = outputs[shown]
+    shown = slice(min(seen[0], place), max(seen[-1], place) + 1)
+    places, ends = outputs[shown], [first[place], second[place]]
     is_few = isinstance(places, list) and len(places) <= BARS and is_linear
     traces = list[Trace]()
-    for law, colour, dash, name in (
-        (first, FIRST, "solid", "first table"),
-        (second, SECOND, "dash", "second table, one record changed"),
-    ):
+    for (name, law), colour, dash in zip(laws.items(), (FIRST, SECOND), ("solid", "dash"), strict=True):
         line = LINES | {"line": {"color": colour, "width": 2.5, "dash": dash}}
         line |= {"fill": "tozeroy", "fillcolor": faded(colour, 0.2)} if is_linear else {}
         look = {"type": "bar", "marker": {"color": colour}} if is_few else line
         traces.append(look | {"x": places, "y": law[shown], "name": name})
+    if mark:  # the text has room above the likely outputs, and below rare ones
+        side = f"{'top' if is_linear else 'bottom'} {'right' if place - shown.start < 0.6 * len(places) else 'left'}"
+        points = {"x": [outputs[place]] * 2, "y": ends if is_linear else ends[::-1], "cliponaxis": False}
+        words = {"mode": "lines+markers+text", "text": [mark[1], ""], "textposition": side, "showlegend": False}
+        look = {"line": {"color": mark[2], "width": 3}, "marker": {"color": mark[2], "size": 8}}
+        traces.append(LINES | points | words | look | {"name": "largest factor"})
     axis = names_axis(x, nticks=6, tickangle=0) if isinstance(places, list) else titled(x)
-    return figure_of(traces, x=axis, y={**y, "automargin": True}, height=380, bargap=0.25)
+    low, high = math.log10(min(ends)) - 1, math.log10(most) + 0.3
+    heights = titled(y, range=[0, 1.2 * most]) if is_linear else powers_axis(y, low, high)
+    return figure_of(traces, x=axis, y=heights | {"automargin": True}, height=380, bargap=0.25)
 
 
 # Losses of simulated outputs

@@ -124,7 +124,7 @@ def columns_figure(
         records: The number of records with each value, (states,) for each column.
         pitch: The pixels of a row.
     """
-    rows = -np.arange(len(names), dtype=float)
+    rows, height = -np.arange(len(names), dtype=float), 24 + pitch * len(names)
     columns = [_column(*column) for column in zip(states, records, rows, strict=True) if column[0]]
     labels = [f"{name}<br> " for name in distinct_labels(names, 24)]
     ticks = {"tickvals": rows, "ticktext": labels, "automargin": True, "showgrid": False, "zeroline": False}
@@ -132,8 +132,8 @@ def columns_figure(
         [trace for column in columns for trace in column],
         x={"range": [0, 100.3], "visible": False},
         y={"range": [0.5 - len(names), 0.5], **ticks},
-        height=24 + pitch * len(names),
-        meta={"rows": True, "whole": True},
+        height=height,
+        meta={"rows": True, "least": height},
         margin=ROWS["margin"] | {"t": 12, "b": 12},
         barmode="overlay",
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dpbayes.audit.loss.tables import all_tables
-from dpbayes.audit.pictures import FAR, NEAR, noisy_number
+from dpbayes.audit.pictures import FAR, NEAR, POINTS, noisy_number
 from dpbayes.audit.registry import audit
 from dpbayes.audit.report import AuditVerdict
 from dpbayes.audit.residual import residual_loss
@@ -113,8 +113,8 @@ def test_the_picture_has_probabilities_of_whole_numbers_and_the_loss_between_the
     places = np.array([float(str(place).replace("\N{MINUS SIGN}", "-")) for place in picture.places])
     reach = math.ceil(max(NEAR * step, FAR * scale))
     assert places[0] == -reach
-    assert reach - places[-1] < max(1, 2 * reach // 301)
-    assert set(np.diff(places)) == {max(1, 2 * reach // 301)}
+    assert reach - places[-1] < max(1, 2 * reach // POINTS)
+    assert set(np.diff(places)) == {max(1, 2 * reach // POINTS)}
     assert picture.first == pytest.approx(
         math.tanh(1 / (2 * scale)) * np.exp(-np.abs(places - step) / scale), rel=1e-12
     )

@@ -45,15 +45,15 @@ def network_view(kind: Any, **fields: Any) -> Any:
 
 
 def trace(frame: Any, name: str, panel: str = "curve") -> Any:
-    return next(trace for trace in frame.figures[panel].data if trace["name"].startswith(name))
+    return next(trace for trace in frame.figures[panel].data if trace.get("name", "").startswith(name))
 
 
 def rows(frame: Any) -> dict[str, str]:
-    """What is written at the bars of the verdict."""
-    texts = [
-        re.sub("<span.*?span> |<.*?>", "", note["text"]) for note in frame.figures["verdict"].layout["annotations"]
-    ]
-    return dict(text.split(": ", 1) for text in texts if not text.startswith("allowed"))
+    """What is written at the bars of the verdict: the value and the finding of each row by its name."""
+    _, *texts = (re.sub("<b>|</.*?>", "", note["text"]) for note in frame.figures["verdict"].layout["annotations"])
+    names = [text.partition(" <span") for text in texts[::2]]
+    findings = [said.partition("●")[2] for _, _, said in names]
+    return {name[0]: text + said for name, text, said in zip(names, texts[1::2], findings, strict=True)}
 
 
 def test_laplace_is_tight_and_its_curve_the_cores() -> None:
@@ -63,7 +63,10 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert WHERE in frame.captions["verdict"]
     assert rows(frame)["Stated and proved"].startswith("7.39 times holds")
     assert rows(frame)["Computed"].startswith("7.39 times")
-    assert frame.captions["worst"].endswith("1.14 times as likely. The factors of all 16 multiply to 7.39.")
+    assert frame.captions["worst"].endswith("The factors of all 16 multiply to 7.39.")
+    mark = trace(frame, "largest factor", "worst")
+    assert mark["text"][0] == "at most 1.14 times"
+    assert max(mark["y"]) / min(mark["y"]) == pytest.approx(np.exp(2 / 16))
     assert frame.numbers == {"factor": pytest.approx(np.exp(2))}
     drawn = trace(frame, "exact")
     report = audit(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000, epsilons=drawn["x"])
@@ -89,9 +92,8 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     report = audit(
         PosteriorSampler(prior=NETWORK, epsilon=2.0, calibration=Calibration.AS_PRINTED), n=1000, epsilons=[]
     )
-    between = f"between {report.at_least:.4g} and {report.exact:.4g}"
     assert report.at_least > 7
-    assert frame.notes[0].endswith(f"ε = 2 does not hold. The privacy loss is {between}.")
+    assert frame.notes[0].endswith("the stated ε = 2 does not hold.")
     assert rows(frame)["Computed"].startswith(f"{numeral_above(np.exp(report.at_least))} to ")
     assert rows(frame)["Computed"].endswith(f"{np.exp(report.at_least - 2):.3g} × too much")
     np.testing.assert_allclose(trace(frame, "first", "worst")["y"].max(), np.exp(report.worst.laws.part))
@@ -100,7 +102,7 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     assert trace(frame, "above the claim")
     assert 6 < here(inputs_of("APPENDIX_C2")).measured.exact[0] < report.exact
     (repaired,) = network_view(PosteriorSampler).frames_at("2")
-    assert "repaired: the proved ε = 2 holds" in repaired.notes[0]
+    assert repaired.headline.endswith(f"; the proved ε allows {numeral_above(np.exp(2))} times.")
     assert repaired.numbers["factor"] <= np.exp(2)
 
 
@@ -116,14 +118,18 @@ def test_the_smooth_mechanism_states_its_loss_at_its_delta() -> None:
 
 
 def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
-    die = Die((0.1, 0.1), 20)
-    (frame,) = die_view(HellingerLocal, 20, die=die).frames_at("1")
-    assert "no guarantee is stated. At ε = 1 the privacy loss is " in frame.notes[0]
-    assert [trace["name"] for trace in frame.figures["curve"].data] == ["exact"]
-    first, second = (np.exp(HellingerLocal(die=die, epsilon=1.0).log_pmf(np.array(x))) for x in ((2, 18), (1, 19)))
+    die = Die((0.01, 0.01), 200)
+    (frame,) = die_view(HellingerLocal, 200, die=die).frames_at("1")
+    assert frame.notes[0].endswith("no ε is stated.")
+    assert trace(frame, "above the ε setting")
+    first, second = (np.exp(HellingerLocal(die=die, epsilon=1.0).log_pmf(np.array(x))) for x in ((2, 198), (1, 199)))
     laws = {name: trace(frame, name, "worst")["y"] for name in ("first", "second")}
-    np.testing.assert_allclose(laws["first"], first[: len(laws["first"])])
-    np.testing.assert_allclose(laws["second"], second[: len(laws["second"])])
+    np.testing.assert_allclose(laws["first"], first[1 : 1 + len(laws["first"])])
+    np.testing.assert_allclose(laws["second"], second[1 : 1 + len(laws["second"])])
+    mark = trace(frame, "largest factor", "worst")
+    assert mark["x"] == ["(2 | 198)"] * 2
+    assert mark["text"][0] == f"{numeral_above(max(mark['y']) / min(mark['y']))} times (2.72 allowed)"
+    assert f"release {mark['text'][0].partition(' ')[0]} times" in frame.headline
 
 
 def test_a_mechanism_without_an_audit_is_said_to_have_none() -> None:

@@ -14,7 +14,7 @@ from dpbayes.figures.audit import (
     privacy_curve_figure,
     verdict_figure,
 )
-from dpbayes.figures.style import faded, titled
+from dpbayes.figures.style import faded
 
 EPSILONS = np.array([0.0, 1.0, 2.0, 3.0])
 DELTAS = np.array([0.5, 0.1, 1e-4, 0.0])
@@ -79,10 +79,21 @@ def test_a_curve_of_zeros_and_one_of_ones_are_drawn():
 
 def test_the_laws_are_drawn_where_they_differ():
     first, second = np.array([0.1, 0.4, 0.3, 0.1, 0.1]), np.array([0.1, 0.3, 0.3, 0.2, 0.1])
-    figure = laws_figure(list("abcde"), first, second, x="output", y=titled("probability")).to_plotly()
+    laws = {"first": first, "second": second}
+    figure = laws_figure(list("abcde"), laws, x="output", y="probability", mark=(1, "1.34 times", GREEN)).to_plotly()
     assert list(named(figure, "first").x) == ["b", "c", "d"]
     assert list(named(figure, "second").y) == [0.3, 0.3, 0.2]
-    assert len(laws_figure(np.arange(5.0), first, second, x="output", y={"type": "log"}).data[0]["x"]) == 5
+    assert named(figure, "largest factor").x == ("b", "b")
+    assert named(figure, "largest factor").y == (0.4, 0.3)
+    assert figure.layout.yaxis.range[0] == 0
+
+
+def test_a_rare_output_with_the_largest_factor_is_seen_on_a_logarithmic_axis():
+    laws = {"first": np.array([0.6, 0.399, 0.001]), "second": np.array([0.6, 0.3999, 0.0001])}
+    figure = laws_figure(np.arange(3.0), laws, x="output", y="density", mark=(2, "10 times", INVALID)).to_plotly()
+    assert figure.layout.yaxis.type == "log"
+    assert figure.layout.yaxis.range[0] < -4
+    assert list(named(figure, "first").x) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -99,9 +110,11 @@ def test_a_loss_is_green_within_the_allowed_one_and_red_above_it(limit, proved, 
     rows = [LossBar("proved", loss, loss, "text", verdict, "so"), LossBar("loss", low, high, "text")]
     figure = verdict_figure(rows, limit=limit).to_plotly()
     assert [bar.marker.color for bar in figure.data] == colours
-    finite = max(value for value in (loss, high) if math.isfinite(value))
-    end = max(1.1 * finite, 1.5 * limit)
+    end = 1.45 * max(value for value in (limit, loss, high) if math.isfinite(value))
     assert figure.layout.xaxis.range == pytest.approx((0, end))
+    field, line = figure.layout.shapes
+    assert (field.x0, field.x1) == (0, limit)
+    assert line.x0 == limit
     assert max(bar.base[0] + bar.x[0] for bar in figure.data) == pytest.approx(min(max(loss, high), end))
 
 

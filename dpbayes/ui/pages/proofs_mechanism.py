@@ -62,19 +62,22 @@ EXAMPLES: dict[str, dict[str, object]] = {
 
 ANSWERS = {
     "Is a sample of a trimmed posterior private?": (
-        "Without values near 0 and 1 (trimmed), no; trimmed further, yes.",
+        "Not as the paper trims it",
+        "Trimmed further (without values near 0 and 1), it is.",
         "PosteriorSampler",
     ),
     "May the noise depend on the data?": (
-        "Not if fitted to one table (local sensitivity); noise of one size for all is safe.",
+        "Not if fitted to one table",
+        "Noise of one size for all tables is safe.",
         "HellingerGlobal",
     ),
     "Can the most likely value be chosen privately?": (
-        "Not by the height of a curve; by the probability of a small interval, yes.",
+        "Not by its density",
+        "By the probability of a small interval, it can.",
         "MapExponential",
     ),
 }
-"""The answers of the examples, and the mechanisms in which their fault is corrected."""
+"""The answers of the examples, how their fault is corrected, and the mechanisms in which it is corrected."""
 
 
 @refusals_said_once()
@@ -107,10 +110,12 @@ def mechanism_part(chosen: Chosen) -> None:
 
 def _choices(example: str, settings: Settings) -> None:
     """Show the mechanism, or the way back to it, and the questions that examples answer."""
+    if example in EXAMPLES or settings.options("audit").subject is not AuditSubject["RELEASE"]:
+        back = partial(_audit_instead, "RELEASE", {})
+        st.button("Back to mine", key="audit.back", icon=":material/arrow_back:", on_click=back)
     if example in EXAMPLES:
-        back, icon = Example["NONE"], ":material/arrow_back:"
-        st.button("My mechanism", key="audit.back", icon=icon, on_click=set_parameter, args=("audit.example", back))
-        st.button("Corrected mechanism", key="audit.repaired", on_click=_repaired, args=(example,))
+        corrected = partial(_audit_instead, ANSWERS[example][2], EXAMPLES[example])
+        st.button("See the correction", key="audit.repaired", on_click=corrected)
     else:
         own = f"{kind_called(settings.mechanism).label} (mine)"
         controls.parameter_control("audit.subject", described=replace(SUBJECT, labels=(own, *SUBJECT.labels[1:])))
@@ -118,15 +123,13 @@ def _choices(example: str, settings: Settings) -> None:
     with st.container(key="audit-examples", gap="xsmall"):
         st.caption("Examples")
         for option in [option for option in Example if option.value in EXAMPLES]:
-            title, is_open = str(option.value), option.value == example
-            arguments = ("audit.example", option)
-            st.button(title, key=f"audit.{option.name}", disabled=is_open, on_click=set_parameter, args=arguments)
+            chosen = partial(set_parameter, "audit.example", option)
+            st.button(option.value, key=f"audit.{option.name}", disabled=option.value == example, on_click=chosen)
 
 
-def _repaired(example: str) -> None:
-    """Audit the corrected mechanism on the tables of the example."""
-    corrected = {"audit.subject": AuditSubject[ANSWERS[example][1]], "audit.example": Example["NONE"]}
-    for name, value in {**EXAMPLES[example], **corrected}.items():
+def _audit_instead(subject: str, numbers: Mapping[str, object]) -> None:
+    """Audit a mechanism on one's own tables, or on those that the numbers of an example describe."""
+    for name, value in {**numbers, "audit.subject": AuditSubject[subject], "audit.example": Example["NONE"]}.items():
         if name == "epsilon" or name.startswith("audit."):
             set_parameter(name, value)
 
@@ -185,8 +188,7 @@ def _parameters(chosen: Chosen, kind: type[Any]) -> list[str]:
 def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
     """Return what the board depends on, without epsilon."""
     names = [name for name in _parameters(chosen, kind) if name != "epsilon"]
-    usual = _defaults(chosen, kind)
-    values = tuple(chosen.parameter(name, usual.get(name)) for name in names)
+    values = tuple(chosen.parameter(name, _defaults(chosen, kind).get(name)) for name in names)
     if not is_of_network(chosen.settings):
         return kind, values
     return kind, values, chosen.network, chosen.settings.prior, chosen.n
@@ -215,7 +217,7 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    answer = f"{example} {ANSWERS[example][0]}" if example else ""
+    answer = (f"{example} {ANSWERS[example][0]}", ANSWERS[example][1]) if example else None
     at = partial(audited_at, chosen)
     view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
     show("audit", inputs, lambda: view, value)
@@ -334,8 +336,7 @@ def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
     if report.is_exact:
         assumption("The worst case is exact: the maximum is over all neighbouring tables and all outputs.")
     else:
-        span = f"between {numeral(report.at_least, 4)} and {numeral(report.exact, 4)}"
-        reservations.append(f"The worst case is only known to lie {span}.")
+        reservations.append(f"The worst case is between {numeral(report.at_least, 4)} and {numeral(report.exact, 4)}.")
     if chosen.leaking_columns and is_of_network(chosen.settings):
         reservations.append("The possible values of some columns are taken from the data.")
     if not report.certified.is_private:
