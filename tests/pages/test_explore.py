@@ -67,6 +67,7 @@ def test_the_first_view_asks_about_bronchitis_among_smokers() -> None:
     assert at.selectbox(key="question.event").value == ("bronc", "yes")
     assert at.multiselect(key="question.given").value == [("smoke", "yes")]
     assert axis_title(at).startswith("probability of bronchitis = yes if smoking = yes")
+    assert "the table’s answer of 0.61 comes out" in frame(at)["headline"], "as stories state it"
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior", "divergence", "signs", "accuracy"]
     assert set(frame(at)["figures"]) == {"posterior", "divergence", "signs", "accuracy"}
 

@@ -261,10 +261,8 @@ def test_an_epsilon_at_a_delta_is_kept_in_a_rho_as_the_command_keeps_it(path: Pa
     make(typed(open_page(PAGE, epsilon="0.1"), Total_budget_ε="1", δ_of_the_budget="0.000001"))
     words = ["ledger", "--ledger", str(tmp_path / "other.sqlite"), "open", "orchard", "--reason", "the board"]
     assert main([*words, "--budget", "1", "--delta", "0.000001"]) == 0
-    assert (
-        ledger.read_books(path).account("asia").budget
-        == ledger.read_books(tmp_path / "other.sqlite").account("orchard").budget
-    )
+    other = ledger.read_books(tmp_path / "other.sqlite").account("orchard")
+    assert ledger.read_books(path).account("asia").budget == other.budget
     at = raised(open_page(PAGE), "2", "0.000001")
     assert not sentences(at)
     assert ledger.read_books(path).account("asia").budget == parsed_promise("2", "0.000001").rho
@@ -295,21 +293,14 @@ def raised(at: AppTest, epsilon: str, delta: str = "") -> AppTest:
     return fine(next(candidate for candidate in at.button if candidate.label == "Raise budget").click().run())
 
 
-def test_a_budget_is_raised_and_never_lowered(path: Path, tmp_path: Path) -> None:
-    opened(tmp_path, budget="1")
-    raised(open_page(PAGE), "2.5")
-    assert ledger.read_books(path).account("garden").budget == Fraction(5, 2)
-    at = raised(open_page(PAGE), "2")
-    assert any("can only be raised" in sentence for sentence in sentences(at))
-    assert ledger.read_books(path).account("garden").budget == Fraction(5, 2)
-
-
-def test_the_newest_budget_is_the_first_to_be_raised(path: Path, tmp_path: Path) -> None:
+def test_the_newest_budget_is_raised_first_and_none_is_lowered(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="1")
     at = raised(make(open_page(PAGE, epsilon="0.5")), "3")
+    assert not any("ledger.delta" in str(candidate.key) for candidate in at.text_input), "δ = 0 stays"
+    at = raised(open_page(PAGE), "2")
+    assert any("can only be raised" in sentence for sentence in sentences(at))
     budgets = {name: account.budget for name, account in ledger.read_books(path).accounts.items()}
     assert budgets == {"garden": 1, "asia": 3}
-    assert not any("ledger.delta" in str(candidate.key) for candidate in at.text_input), "δ = 0 stays"
 
 
 def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_released(path: Path, tmp_path: Path) -> None:
@@ -351,10 +342,8 @@ def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
     at, checks = open_page(PAGE, seat="recipient"), verify(example()).checks
     assert all(check.holds for check in checks)
     assert page_headline(at) == f"Built-in example: {len(checks)} of {len(checks)} checks passed."
-    assert any("upload a release.json" in text.value for text in at.markdown)
     assert "ε = 0.6" in next(plain(text.value) for text in at.markdown if text.value.startswith("**One person"))
-    frame = frame_of(boards(at)[-1])
-    assert frame["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This release answers")
+    assert frame_of(boards(at)[-1])["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This")
     assert page_headline(uploaded(example())) == "Your file release.json: 8 of 8 checks passed."
     assert not path.exists(), "public records cost no budget"
 
