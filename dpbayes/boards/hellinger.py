@@ -119,15 +119,18 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     return Frame(headline, figures, (die_advice(inputs),), captions, numbers)
 
 
-def _boxes(quantiles: Quantiles, scenario: Scenario) -> dict[str, Box | None]:
-    """Return the rows of all mechanisms below the headings of their families, the closest with bold values."""
-    best, rows = closest(quantiles), dict[str, Box | None]()
+def _boxes(quantiles: Quantiles, scenario: Scenario) -> dict[str, Box]:
+    """Return the rows of all mechanisms, of each family below its heading, the closest with bold values."""
+    best, rows = closest(quantiles), dict[str, Box]()
+    headings = {
+        False: "<i>Pick a random result, near ones more often</i><br>",
+        True: "<i>Add noise to the counts</i><br>",
+    }
     for method, values in quantiles.items():
-        family = "Add noise to the counts" if method.is_laplace else "Pick a random result, near ones more often"
-        rows.setdefault(f"<i>{family}</i>")
         value, noun = throws_text(scenario, values[MEDIAN])
         value = f"<b>{value}</b><br>{noun}" if method in best else f"{value}<br>{noun}"
-        rows[f"<b>{method.value}</b>: {SAID[method]}"] = method.look, values, value
+        heading = headings.pop(method.is_laplace, "")
+        rows[f"{heading}<b>{method.value}</b>: {SAID[method]}"] = method.look, values, value
     return rows
 
 

@@ -23,19 +23,18 @@ Box = tuple[Look, FloatArray, str]
 """A mechanism, five quantiles of its errors (5,), and the text at the left of its box."""
 
 HEADING = 0.5
-"""The height of a heading, in rows."""
+"""The height of a line above the name of a row, in rows."""
 
 
-def error_box_figure(rows: Mapping[str, Box | None], *, ticks: Mapping[str, float], title: str) -> Figure:
+def error_box_figure(rows: Mapping[str, Box], *, ticks: Mapping[str, float], title: str) -> Figure:
     """Draw each mechanism's errors as a box with whiskers from the first to the last quantile.
 
     Args:
-        rows: The boxes by the texts above them; a text without a box is a heading.
+        rows: The boxes by the texts above them; a text of two lines begins with the heading of a group.
         ticks: The distances from 0 to 1 at which the axis has texts.
         title: The title of the axis.
     """
-    tops = np.cumsum([1.0 if box else HEADING for box in rows.values()])
-    shown = {top: box for top, box in zip(tops.tolist(), rows.values(), strict=True) if box}
+    tops = np.cumsum([1 + HEADING * text.count("<br>") for text in rows])
     boxes = [
         {
             "type": "box",
@@ -48,14 +47,11 @@ def error_box_figure(rows: Mapping[str, Box | None], *, ticks: Mapping[str, floa
             "showlegend": False,
             "width": 0.24,
         }
-        for top, (look, quantiles, _) in shown.items()
+        for top, (look, quantiles, _) in zip(tops, rows.values(), strict=True)
     ]
     x = titled(title, range=[-0.02, 1.02], tickvals=[*ticks.values()], ticktext=[*ticks])
-    y = _rows(tops, [*shown], [value for _, _, value in shown.values()])
-    texts = _texts([*rows], tops, 0.0) | {
-        "textposition": ["top right" if box else "middle right" for box in rows.values()]
-    }
-    return figure_of([*boxes, texts], x=x, y=y, height=110 + 80 * len(shown), **ROWS)
+    y = _rows(tops, [value for _, _, value in rows.values()])
+    return figure_of([*boxes, _texts([*rows], tops, 0.0)], x=x, y=y, height=110 + 80 * len(rows), **ROWS)
 
 
 def near_figure(starts: Mapping[str, tuple[Look, float]], places: FloatArray, *, marked: float) -> Figure:
@@ -70,16 +66,16 @@ def near_figure(starts: Mapping[str, tuple[Look, float]], places: FloatArray, *,
     return figure_of(
         [*bars, _texts([*starts], tops, float(places.min()))],
         x=epsilon_axis(places),
-        y=_rows(tops, tops, ["<br> "] * len(starts)),
+        y=_rows(tops, ["<br> "] * len(starts)),
         height=110 + 76 * len(starts),
         shapes=[line | {"y0": top - 0.12, "y1": top + 0.3} for top in tops],  # not through the texts
         **ROWS,
     )
 
 
-def _rows(tops: FloatArray, named: Sequence[float] | FloatArray, values: Sequence[str]) -> Axis:
+def _rows(tops: FloatArray, values: Sequence[str]) -> Axis:
     """Return the axis of rows from top to bottom, with values at their left."""
-    return titled("", range=[tops[-1] + 0.35, 0.2], tickvals=named, ticktext=values, automargin=True)
+    return titled("", range=[tops[-1] + 0.35, 0.2], tickvals=tops, ticktext=values, automargin=True)
 
 
 def _texts(names: Sequence[str], tops: FloatArray, x: float) -> Trace:

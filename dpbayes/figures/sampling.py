@@ -184,9 +184,7 @@ def adversary_figure(
         band_of(x, y - doubt, y + doubt, faded(right.look.colour, 0.25), name="± 2 standard errors"),
         line_of(right.look, x, y),
         LINES | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}, "name": text},
-        LINES
-        | quiet
-        | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "bottom right"},
+        LINES | quiet | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "top right"},
     ]
     traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}
     return figure_of(

@@ -41,12 +41,7 @@ def worths(errors: ArrowErrors) -> dict[tuple[str, str], tuple[float, float]]:
 REFERENCE_WORTHS = {
     1_000: (
         0.028,
-        {
-            ("bronc", "dysp"): 0.0135,
-            ("lung", "either"): 0.008,
-            ("either", "xray"): 0.008,
-            ("smoke", "bronc"): 0.007,
-        },
+        {("bronc", "dysp"): 0.0135, ("lung", "either"): 0.008, ("either", "xray"): 0.008, ("smoke", "bronc"): 0.007},
     ),
     10_000: (
         0.0054,
