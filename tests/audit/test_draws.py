@@ -5,13 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpbayes.audit.draws import (
-    MOST_NUMBERS,
-    audit_by_draws,
-    epsilon_lower_bound,
-    loss_from_draws,
-    released_numbers,
-)
+from dpbayes.audit.draws import MOST_NUMBERS, audit_by_draws, epsilon_lower_bound, loss_from_draws, released_numbers
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import LaplaceUpdates

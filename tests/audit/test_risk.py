@@ -6,15 +6,7 @@ import pytest
 from scipy import special
 
 from dpbayes.audit.loss.law import PromisedLoss
-from dpbayes.audit.risk import (
-    RARE,
-    Between,
-    Risk,
-    best_guess,
-    ceiling,
-    losses_of,
-    risk,
-)
+from dpbayes.audit.risk import RARE, Between, Risk, best_guess, ceiling, losses_of, risk
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import (

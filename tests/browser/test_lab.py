@@ -13,6 +13,15 @@ pytestmark = pytest.mark.browser
 
 SMALL = {"accuracy.repeats": "10", "regression.repeats": "3", "regression.n": "2000", "source": "sprinkler"}
 PHONE = {"width": 390, "height": 844}
+BETWEEN = """async (share) => {
+  const slider = document.querySelector(".dpbayes-board [type=range]");
+  slider.step = "any";
+  slider.value = (slider.at ??= Number(slider.value)) + share;
+  slider.dispatchEvent(new Event("input"));
+  await new Promise((go) => setTimeout(go, 200));
+  return [...document.querySelectorAll(".barlayer .point path")].map((bar) => bar.getAttribute("d")).join();
+}"""
+"""Moves the slider from where it was by a share of the way to the next stop; returns the outlines of the bars."""
 
 
 def drawn(screen: AppScreen) -> None:
@@ -42,6 +51,14 @@ def test_the_board_follows_its_slider_and_a_link_reopens_it(visit) -> None:
     expect(screen.page).to_have_url(re.compile(r"[?&]epsilon="))
     other = visit(screen.shared_link())
     expect(other.headline).to_have_text(screen.headline.inner_text())
+
+
+def test_between_two_stops_a_bar_is_as_long_as_its_number(visit) -> None:
+    screen = visit(f"lab?{urlencode(SMALL | {'lab.experiment': Experiment.COMPARISON.value})}")
+    drawn(screen)
+    screen.settle(1000)
+    ends = [screen.page.evaluate(BETWEEN, share) for share in (0, 0.4, 1, 0)]
+    assert ends[0] == ends[1] == ends[3] != ends[2]
 
 
 def test_a_row_of_the_list_of_claims_opens_its_board(visit) -> None:

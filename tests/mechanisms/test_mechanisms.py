@@ -13,17 +13,7 @@ from dpbayes.model.fourier import coefficients
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
 from tests.conftest import crossed
-from tests.strategies import (
-    ASIA,
-    NAIVE_BAYES,
-    V_STRUCTURE,
-    chain,
-    counts_of,
-    empty,
-    random_networks,
-    rng,
-    sd_of_cells,
-)
+from tests.strategies import ASIA, NAIVE_BAYES, V_STRUCTURE, chain, counts_of, empty, random_networks, rng, sd_of_cells
 
 CERTIFIED, AS_PRINTED = Calibration.CERTIFIED, Calibration.AS_PRINTED
 ALARM = 1e-9

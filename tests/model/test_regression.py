@@ -6,14 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from dpbayes.base.validation import InputError
-from dpbayes.model.regression import (
-    Moments,
-    RegressionData,
-    ScaledRegression,
-    mean_squared_error,
-    moments,
-    scaled,
-)
+from dpbayes.model.regression import Moments, RegressionData, ScaledRegression, mean_squared_error, moments, scaled
 from tests.strategies import rng
 
 BOUNDS = {"age": (0, 100), "hours": (-40, 40), "income": (0, 50_000)}

@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 from dpbayes import Network, count
 from dpbayes.model.fourier import coefficients
 from dpbayes.model.residuals import contrasts
-from tests.strategies import (
-    ASIA,
-    all_records,
-    chain,
-    counts_per_record,
-    networks,
-    networks_with_data,
-    random_table,
-)
+from tests.strategies import ASIA, all_records, chain, counts_per_record, networks, networks_with_data, random_table
 
 SEVERAL = {"states": (1, 4), "most_nodes": 4}
 

@@ -6,14 +6,7 @@ from hypothesis import strategies as st
 
 from dpbayes.model.network import Network
 from dpbayes.posteriors.dirichlet import Dirichlets
-from dpbayes.posteriors.divergence import (
-    bregman_loggamma,
-    hellinger,
-    kl,
-    kl_rows,
-    log1p_excess,
-    log_bhattacharyya_rows,
-)
+from dpbayes.posteriors.divergence import bregman_loggamma, hellinger, kl, kl_rows, log1p_excess, log_bhattacharyya_rows
 from tests.strategies import V_STRUCTURE
 
 

@@ -13,13 +13,7 @@ from hypothesis import strategies as st
 from dpbayes.audit.loss.tables import all_tables
 from dpbayes.base.amounts import number_of
 from dpbayes.base.validation import InputError
-from dpbayes.mechanisms.exact_form import (
-    DISCRETE_GAUSSIAN,
-    DISCRETE_LAPLACE,
-    ExactNoise,
-    shared_answer,
-    with_noise,
-)
+from dpbayes.mechanisms.exact_form import DISCRETE_GAUSSIAN, DISCRETE_LAPLACE, ExactNoise, shared_answer, with_noise
 from dpbayes.mechanisms.noise import sensitivity
 from dpbayes.mechanisms.noise.sensitivity import checked_prices, largest_charge, most_charged, whole_prices
 from dpbayes.model import residual_design

@@ -18,12 +18,7 @@ from hypothesis import strategies as st
 import dpbayes as dp
 from dpbayes.base.validation import InputError
 from dpbayes.model.network import Network
-from dpbayes.sources.columns import (
-    Categories,
-    Column,
-    Cuts,
-    encode,
-)
+from dpbayes.sources.columns import Categories, Column, Cuts, encode
 from dpbayes.sources.engines import count as module
 from dpbayes.sources.engines.count import MOST_CELLS, column_sets
 from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table
