@@ -27,8 +27,8 @@ WHAT_IT_IS = (
     "privacy**."
 )
 EPSILON = (
-    "**Epsilon (ε)** says how little. At ε = 1, odds of 1 to 9 (10%) that something is true of one person "
-    "become at most 2.72 to 9 (23.2%). A larger ε lets more be learned, also about one person."
+    "**Epsilon (ε)** says how little. At ε = 1, a 10% belief about one person can rise to at most 23.2%. "
+    "A larger ε lets more be learned, also about one person."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
@@ -60,7 +60,7 @@ def home_page() -> None:
         show("answer", "home", asia_answer, value, is_alone=True)
     for column, (group, keys) in zip(st.columns(len(GROUPS), gap="medium"), GROUPS.items(), strict=True):
         with column, st.container(key=f"stories.{group}", gap="xsmall"):
-            st.markdown(f"**{group}**")
+            st.markdown(f"**{group} with a guided story**")
             for key in keys:
                 story = STORIES[key]
                 st.button(escaped(story.title), type="tertiary", key=f"open.{key}", on_click=open_step, args=(key,))
