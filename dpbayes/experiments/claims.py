@@ -173,9 +173,9 @@ class ClaimInputs:
 
     @cached_property
     def limit(self) -> str:
-        """Why the claim does not apply at one end of the axis, as a sentence; "" if it does at both, or at neither."""
+        """Why the claim does not apply at one end of the axis, as a sentence; "" if at both, neither, or corrected."""
         first, last = (self.exhibit.bound(*self.point(self.stops[end])) for end in (0, -1))
-        if first.applies == last.applies:
+        if first.applies == last.applies or self.exhibit.claim.verdict is Verdict.AMENDED:
             return ""
         end, bound = ("large", last) if first.applies else ("small", first)
         return f"The claim does not apply at {end} {self.axis.symbol}: it requires that {_unmet(bound)}."
@@ -186,6 +186,8 @@ class ClaimInputs:
         together = max(1, TOGETHER // self.subject.network.cell_count) if self.axis is Axis.EPSILON else 1
         parts = [self.evaluated(*self.stops[part]) for part in slices(len(self.stops), together)]
         own = {name: np.concatenate([getattr(part.measured, name) for part in parts]) for name in SERIES}
+        if self.axis is not Axis.EPSILON and self.exhibit.claim.verdict is not Verdict.AMENDED:
+            own["violated"] &= np.array([part.bound.applies for part in parts])
         measured = replace(parts[0].measured, **own)  # type: ignore[arg-type]  # all of them are arrays
         return replace(parts[0], x=self.stops, bound=joined([part.bound for part in parts]), measured=measured)
 

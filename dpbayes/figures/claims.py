@@ -140,14 +140,16 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trac
 
     Their texts are where the curves leave room: above and below, on the side of the picture's middle.
     """
-    x = curves.x
-    is_on_axis = x[0] <= at <= x[-1]
-    shown = sorted((value, text) for text, value in values.items() if is_on_axis and np.isfinite(value) and value > 0)
-    drawn = curves.printed[_drawn(curves.printed)]
-    is_rising = bool(drawn.size and drawn[-1] > drawn[0])
-    above, below = ("top left", "bottom right") if is_rising else ("top right", "bottom left")
+    x, (low, high) = curves.x, _span(curves)
+    shown = sorted((value, text) for text, value in values.items() if 0 < value < np.inf and x[0] <= at <= x[-1])
+    left, right = ("left", "right") if curves.printed[-1] > curves.printed[0] else ("right", "left")
     share = np.log(at / x[0]) / np.log(x[-1] / x[0])
-    if len(shown) == 2 and shown[1][0] > 1.5 * shown[0][0] and (share < 0.35 if is_rising else share > 0.65):
+    inside = "right" if share < 0.5 else "left"
+    if abs(share - 0.5) > 0.35:
+        left = right = inside
+    above, below = f"top {left}", f"bottom {right}"
+    is_apart = np.ptp(np.log10([value for value, _ in shown] or [1])) > 0.08 * (high - low)
+    if is_apart and right == inside and abs(share - 0.5) > 0.15:
         above = below
     return LINES | {
         "mode": "lines+markers+text",
@@ -158,7 +160,6 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trac
         "text": [text for _, text in shown],
         "textposition": [below, above][-len(shown) :],
         "textfont": {"size": 14},
-        "cliponaxis": False,
         "name": "value of the slider",
         "showlegend": False,
         "hoverinfo": "skip",

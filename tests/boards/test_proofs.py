@@ -233,6 +233,8 @@ def test_a_claim_that_holds_is_never_refuted_and_one_that_fails_has_a_counterexa
 
 
 def test_a_claim_whose_condition_is_not_met_is_not_judged() -> None:
+    assert not inputs_of("ALT_LEMMA_8", Axis.ANSWERS).curve.measured.violated.any()
+    assert inputs_of("ALT_LEMMA_8", Axis.ANSWERS).limit.endswith("at large k: it requires that one answer is given.")
     below = finding(inputs_of("THEOREM_1", Axis.PRIOR).evaluated("1"))
     assert below == "Theorem 1 does not apply here: it requires that every prior parameter is at least 2."
     assert "needs no correction here" in finding(here(inputs_of("ALT_ALGORITHM_1", answers=1)))

@@ -26,7 +26,7 @@ CURVES = BoundCurves(
 
 def traces(curves: BoundCurves, at: float = 1.0) -> dict[str, Any]:
     figure = bound_figure(
-        curves, x_title="epsilon", y_title="nats", chosen=(at, {"printed": 10.0, "certified": 5.0})
+        curves, x_title="epsilon", y_title="nats", chosen=(at, {"printed": 20.0, "certified": 5.0})
     ).to_plotly()
     return {trace["name"]: trace for trace in figure.data}
 

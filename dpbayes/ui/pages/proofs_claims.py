@@ -47,7 +47,7 @@ COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "g
 COUNTED = {
     "★": "to start with",
     "✓": "hold",
-    "△": "hold with a correction",
+    "△": "corrected",
     "✗": "fail",
     "○": "other",
     "⋯": "in all",
