@@ -13,7 +13,7 @@ import numpy as np
 
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import TablePair
-from dpbayes.audit.pictures import TwoLaws
+from dpbayes.audit.pictures import RAREST, TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import SLACK, TIGHT, AuditReport, AuditVerdict, WorstCase
 from dpbayes.audit.risk import belief_sentence
@@ -119,8 +119,11 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
         figures["worst"], captions["worst"] = _two_laws(picture, worst, report, limit)
     shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
-    said = f"the stated {report.claimed} {_finding(report)[1]}." if report.claimed.is_private else "no ε is stated."
-    headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}"
+    tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
+    said = (
+        f"the stated {report.claimed} {_finding(report)[1]}{tight}" if report.claimed.is_private else "no ε is stated"
+    )
+    headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}."
     if answer:
         headline = f"{answer[0]}: one changed record can make a release {factor_text(shown)} times as likely."
         note = f"{_allows(limit)}. {answer[1]}"
@@ -192,7 +195,7 @@ def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
 
 
 def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
-    """Draw the privacy curve, and say what its dot means: of the allowed loss if it is exceeded, or else of half."""
+    """Draw the privacy curve, and say what its dot means: of the allowed loss if exceeded, else of half the loss."""
     curve, broken = report.curve, report.broken_at(limit)
     figure = privacy_curve_figure(
         curve.epsilons,
@@ -203,7 +206,7 @@ def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
         name="stated" if limit is report.claimed else "proved",
     )
     drawn = figure.data[0]
-    dot = int(np.abs(drawn["x"] - limit.epsilon * (1 if broken.any() else 0.5)).argmin())
+    dot = int(np.abs(drawn["x"] - (limit.epsilon if broken.any() else min(limit.epsilon, report.needed) / 2)).argmin())
     point = value_mark(drawn["x"][dot], drawn["y"][dot], "", INVALID if broken.any() else EXACT)
     factor, delta = factor_text(float(drawn["x"][dot])), numeral(float(curve.deltas[dot]), 2)
     meaning = f"Dot: every set of releases is at most {factor} times as likely, plus {delta} (δ)."
@@ -215,8 +218,8 @@ def _two_laws(picture: TwoLaws, worst: WorstCase, report: AuditReport, limit: Gu
     loss, mark = picture.part or report.needed_at_least, None
     with np.errstate(divide="ignore", invalid="ignore"):
         losses = np.nan_to_num(np.log(picture.first) - np.log(picture.second))
-    if abs(losses.max() - loss) < TIGHT * loss:
-        place = int(np.where(losses > loss * (1 - TIGHT), picture.first, 0.0).argmax())
+    place = int(np.where(losses > loss * (1 - TIGHT), picture.first, 0.0).argmax())
+    if abs(losses.max() - loss) < TIGHT * loss and picture.first[place] > RAREST * picture.first.max():
         is_part, is_red = loss < report.at_least * (1 - TIGHT), _is_exceeded(report, limit)
         text = f"{'at most ' if is_part else ''}{factor_text(loss)} times"
         text += f" ({factor_text(limit.epsilon)} allowed)" if is_red and not is_part else ""
@@ -229,13 +232,12 @@ def _two_laws(picture: TwoLaws, worst: WorstCase, report: AuditReport, limit: Gu
 
 def _about_the_pair(picture: TwoLaws, loss: float) -> str:
     """Return what the picture of the worst pair shows; of one of several numbers, also its part of the `loss`."""
-    caption = f"The tables differ in one record: the more the two overlap, the better it is hidden. {picture.caption}"
+    caption = f"The tables differ in one record: the more they overlap, the better it is hidden. {picture.caption}"
     if not 0 < picture.part < loss * (1 - 1e-9):
         return caption.strip()
     times = loss / picture.part
-    count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else ""
-    part = f"This is one of the {count}released numbers that the record changes."
-    return f"{caption}{part} The factors of all {count}multiply to {factor_text(loss)}."
+    count = f"{times:,.0f} " if abs(times - round(times)) < 1e-6 else "several "
+    return f"{caption} The record changes {count}such numbers, whose factors multiply to {factor_text(loss)}."
 
 
 def _finding(report: AuditReport) -> tuple[str, str]:
@@ -245,7 +247,7 @@ def _finding(report: AuditReport) -> tuple[str, str]:
         case AuditVerdict.CLAIM_REFUTED:
             return "fails", "does not hold"
         case AuditVerdict.PROVED_AND_TIGHT:
-            return "holds", "holds and cannot be made smaller"
+            return "holds", "holds"
         case AuditVerdict.UNDECIDED:
             return "open", "is not proved"
     if proved == claim:

@@ -221,11 +221,12 @@ def laws_figure(
         look = {"type": "bar", "marker": {"color": colour}} if is_few else line
         traces.append(look | {"x": places, "y": law[shown], "name": name})
     if mark:  # the text has room above the likely outputs, and below rare ones
-        side = f"{'top' if is_linear else 'bottom'} {'right' if place - shown.start < 0.6 * len(places) else 'left'}"
+        side = ("right", "center", "left")[3 * (place - shown.start) // len(places)]
         points = {"x": [outputs[place]] * 2, "y": ends if is_linear else ends[::-1], "cliponaxis": False}
-        words = {"mode": "lines+markers+text", "text": [mark[1], ""], "textposition": side, "showlegend": False}
+        words = {"mode": "lines+markers+text", "text": [mark[1], ""], "showlegend": False}
         look = {"line": {"color": mark[2], "width": 3}, "marker": {"color": mark[2], "size": 8}}
-        traces.append(LINES | points | words | look | {"name": "largest factor"})
+        named = {"name": "largest factor", "textposition": f"{'top' if is_linear else 'bottom'} {side}"}
+        traces.append(LINES | points | words | look | named)
     axis = names_axis(x, nticks=6, tickangle=0) if isinstance(places, list) else titled(x)
     low, high = math.log10(min(ends)) - 1, math.log10(most) + 0.3
     heights = titled(y, range=[0, 1.2 * most]) if is_linear else powers_axis(y, low, high)

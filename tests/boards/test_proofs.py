@@ -63,7 +63,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert WHERE in frame.captions["verdict"]
     assert rows(frame)["Stated and proved"].startswith("7.39 times holds")
     assert rows(frame)["Computed"].startswith("7.39 times")
-    assert frame.captions["worst"].endswith("The factors of all 16 multiply to 7.39.")
+    assert frame.captions["worst"].endswith("changes 16 such numbers, whose factors multiply to 7.39.")
     mark = trace(frame, "largest factor", "worst")
     assert mark["text"][0] == "at most 1.14 times"
     assert max(mark["y"]) / min(mark["y"]) == pytest.approx(np.exp(2 / 16))

@@ -1,6 +1,6 @@
 // Draws a board: slider, headline, sentences and panels, all of one stop at a time. It tells its host where the hand
 // rests, and that it wants the stops that it does not have. It touches no element outside its own root.
-const [LEAST, SMALLEST, ROOMY, TALLEST, PHONE, LOW] = [130, 120, 260, 620, 520, 560]; // pixels
+const [LEAST, SMALLEST, ROOMY, TALLEST, NARROW, PHONE, LOW] = [130, 120, 260, 620, 300, 520, 560]; // pixels
 const GAP = 16; // between panels, and below the last one
 const EDGE_BELOW = 8; // below a picture of a low screen
 const SOON = 150; // milliseconds after the first drawing
@@ -257,7 +257,7 @@ class Panel {
     const word = full ? "Close" : "Enlarge";
     Object.assign(this.root.querySelector("[data-large]"), { textContent: word, ariaLabel: `${word}: ${this.title}` });
     const share = full ? innerHeight - 2 * GAP : (room - GAP * (rows - 1)) / rows;
-    const least = Math.max(this.least ?? 0, isLow ? LEAST : this.isLarge ? ROOMY : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
+    const least = Math.max(this.least ?? 0, isLow ? LEAST : this.isLarge || this.root.clientWidth < NARROW ? ROOMY : SMALLEST, 18 * (this.named ?? 0) + 70); // names of rows are read one below the other
     const wanted = isPhone && !full ? Math.max(260, least) : Math.max(least, share - beside);
     const height = Math.min(wanted, full ? innerHeight : (this.most ?? TALLEST));
     this.place.style.height = `${Math.round(height)}px`;
