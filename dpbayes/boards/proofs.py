@@ -161,8 +161,7 @@ def _limit(audited: Audited, report: AuditReport, limit: Guarantee) -> Figure:
     """Draw what is stated, proved and computed on one axis."""
     claim, proved = report.claimed, report.certified
     name = "Stated and proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "Stated"
-    none = LossBar(name, 0.0, 0.0, "no guarantee")
-    rows = [_bar(name, claim, *_finding(report)) if claim.is_private else none]
+    rows = [_bar(name, claim, *_finding(report)) if claim.is_private else LossBar(name, 0.0, 0.0, "no guarantee")]
     if proved.is_private and name == "Stated":
         is_small = proved.epsilon <= limit.epsilon * (1 + SLACK)
         rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "more than stated"))))
