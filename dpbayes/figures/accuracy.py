@@ -70,7 +70,7 @@ def _mark(curve: Curve, epsilon: float, side: str, top: float) -> Trace:
         "y": [value, height],
         "text": ["\u00a0", *mark["text"]],
     }  # always two, so they move
-    return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}, "textfont": {"color": curve.look.colour}}
+    return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}}
 
 
 def _range(curves: Sequence[Curve]) -> list[float]:
