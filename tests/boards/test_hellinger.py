@@ -86,9 +86,7 @@ def test_distances_are_given_as_misread_throws():
     assert [misread_throws(scenario, distance) for distance in distances] == pytest.approx([0, 0.5, 1, 1.5, 30])
     ticks = misread_ticks(scenario)
     assert (ticks[1], ticks[2]) == pytest.approx((one, two))
-    assert throws_text(scenario, misread_distances(scenario)[-1]) == ("30+", "throws"), (
-        "as far as misread throws can be"
-    )
+    assert throws_text(scenario, misread_distances(scenario)[-1]) == ("30+", "throws")
 
 
 @pytest.mark.parametrize("scenario", [Scenario(n=100_000), Scenario(n=30, sides=3), Scenario(n=1)])

@@ -242,9 +242,7 @@ def test_no_arrow_begins_or_ends_at_a_column_of_one_state(delta: float) -> None:
         (Dataset(("a",), (("x",),), np.zeros((3, 1), dtype=int)), "No column has two states"),
         (
             Dataset(
-                tuple(f"v{j}" for j in range(40)),
-                (tuple(map(str, range(250))),) * 40,
-                np.zeros((3, 40), dtype=int),
+                tuple(f"v{j}" for j in range(40)), (tuple(map(str, range(250))),) * 40, np.zeros((3, 40), dtype=int)
             ),
             f"limit is {MOST_STATES:,}",
         ),

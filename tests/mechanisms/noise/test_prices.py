@@ -226,10 +226,7 @@ def test_each_number_gets_noise_of_its_own_scale_in_its_own_place():
 
 @pytest.mark.parametrize(
     ("mechanism", "network", "loss"),
-    [
-        ("residuals", MIXED, {"rho": Fraction(1, 10**7)}),
-        ("residuals", MIXED, {"rho": Fraction(500)}),
-    ],
+    [("residuals", MIXED, {"rho": Fraction(1, 10**7)}), ("residuals", MIXED, {"rho": Fraction(500)})],
 )
 def test_a_release_at_an_end_of_the_range_of_one_record_is_verified(mechanism, network, loss):
     verification = verify(drawn(request_of(network, mechanism=mechanism, n=1, **loss)))
