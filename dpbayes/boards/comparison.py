@@ -109,7 +109,7 @@ def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
     return [look for look, error in errors.items() if error is least or is_near(error - least, float(least.mean()))]
 
 
-SUMMARIES = " ".join(f"{kind.label}: {getattr(kind, 'summary', '')}" for kind in PRIVATE)
+SUMMARIES = "\n".join(f"{kind.label}: {getattr(kind, 'summary', '')}" for kind in PRIVATE)
 
 HERE = Panel(
     "here",
@@ -117,8 +117,8 @@ HERE = Panel(
     "Mean absolute error of each mechanism at the chosen epsilon, with two standard errors.",
     large=True,
     help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
-    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ. "
-    f"{SUMMARIES}",
+    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ."
+    f"\n\n{SUMMARIES}",
 )
 
 NO_RELEASE = Look("No release", BOUND)
