@@ -44,6 +44,14 @@ def test_the_curves_of_figure_1_are_those_of_the_study():
     assert study.ranked_at(k)[0] is max(pure, key=lambda m: float(study.mean(m)[k]))
 
 
+def test_predictions_without_privacy_are_better_than_the_majority_class():
+    numbers = prediction_accuracy(INPUTS).frames_at("1")[0].numbers
+    assert numbers["majority"] < numbers["laplace"] < numbers["exact"]
+    more = prediction_accuracy(INPUTS).frames_at("100")[0].numbers
+    assert more["exact"] == numbers["exact"]
+    assert more["laplace"] > numbers["laplace"]
+
+
 def test_the_headline_states_the_best_accuracy_in_percent():
     study, k = INPUTS.study, GRID.index(1.0)
     best, second = study.ranked_at(k)[:2]
