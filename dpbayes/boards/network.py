@@ -122,6 +122,8 @@ HELP = (
     "further than an arrow does without noise."
 )
 
+DRAW = "Draw an arrow to see what it saves."
+NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
 PRICE = "An arrow costs no privacy. Noise and few records cost accuracy: the gap to the pale bar."
 PRICE_OF = "An arrow costs no privacy. Of the {} points that {} saves without noise, noise and few records take {}."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
@@ -167,7 +169,7 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
         bars.insert(0, _whole_bar(inputs.bare.limit - inputs.study.limit, errors, bare))
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    return Frame(headline, figures, (), captions, numbers)
+    return Frame(headline, figures, () if arrows else (DRAW if bars else NO_ARROW,), captions, numbers)
 
 
 def clear_changes(errors: ArrowErrors) -> list[int]:
@@ -191,9 +193,9 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
     gain = Estimate.of(bare.drawn - errors.drawn)
     before, after, guess = _equal_texts(bare.error.value, errors.error.value, errors.guess)
     if errors.error.value >= errors.guess and not _is_clear(gain, errors):
-        return f"uniform probabilities, without a release, have a smaller error than the release: {guess}, not {after}."
+        return f"a release has a larger mean error than a guess of equal probabilities: {after}, not {guess} points."
     if not arrows:
-        return f"without arrows, {ERROR} is {after} percentage points. Draw one to see what it saves."
+        return f"without arrows, {ERROR} is {after} percentage points."
     which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
     if not _is_clear(gain, errors):
         return f"{which} make{ending} no clear difference: {ERROR} is {after} percentage points."

@@ -434,7 +434,7 @@ def _releases(network: Network) -> int:
 
 def _require_small(network: Network) -> None:
     if int(network.cards.sum()) * clique_cells(network.elimination, network.cards) > MOST_SIZE:
-        raise InputError("This graph is too large for a comparison of its arrows. Draw fewer nodes or arrows.")
+        raise InputError("This graph is too large to compare its arrows. Use fewer columns, arrows or values.")
 
 
 def _cells_of(network: Network, node: int) -> slice:

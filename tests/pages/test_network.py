@@ -65,6 +65,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     assert boards(other) == 0
     assert "for the curator only, from the records" in everything(other)
     assert "chooses arrows of its own" in everything(open_page(PAGE, mechanism="AdaptiveTables"))
+    assert "no guarantee covers" not in everything(open_page(PAGE, data="upload")), "there is no table yet"
 
 
 def test_probabilities_that_may_have_been_learnt_from_records_are_not_public(session: dict[str, object]) -> None:

@@ -252,6 +252,7 @@ def _worth(chosen: Chosen) -> None:
         _ = chosen.network
         st.caption(WITHOUT_RECORDS)
         return
+    view, value = arrow_view(chosen), shortest(chosen.epsilon)  # or the error, and nothing else
     if chosen.public_source is None:
         with st.container(horizontal=True, vertical_alignment="center", key="band"):
             st.caption(NOT_FOR_A_CHOICE)
@@ -263,7 +264,6 @@ def _worth(chosen: Chosen) -> None:
     elif chosen.reads_records:
         st.caption("The mechanism Adaptive chooses arrows of its own. The picture is of a release with the drawn ones.")
     with st.spinner("Computing for the present graph …"):
-        view, value = arrow_view(chosen), shortest(chosen.epsilon)
         show("network", arrow_inputs(chosen), lambda: view, value)
     share(view, value, python=lambda: show_python(python_of(chosen), "network", chosen))
 
