@@ -78,21 +78,30 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
         st.markdown(ASK if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
+    made = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
+    source = escaped(f"{made} {signature_line(document.content)}")
+    alert = st.success if "signature" in document.content else st.info
+    with right:  # before the answer, which can take long
+        if key == FILE:  # the source of others is known
+            alert(source)
+        for title, text in promise_lines(document).items():
+            st.markdown(f"**{title}.** {escaped(text)}")
+        small_graph(document.network)
+        if isinstance(document.sampled, SampledSteps):
+            st.caption("Arrows were chosen with noise: some can be missing or wrong.")
     with left:
         question, table = st.container(), st.container()
         reading = _reading(document.tables, key=key)
-        with question, sentence_instead():
-            named = _named(document.network, key)
-            target, answer = _ask(document, named, reading, table, key=key)
-            inputs = data, reading, target, answer
-            show(f"{key}.rows", inputs, lambda: released_view(document, named, reading, target, answer))
     with files:
         _files(document, reading, data, key=key)
-    with st.expander("Full statement and checks") as statement_part:
-        place = right if key == FILE else statement_part  # the source of others is known
-        made = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
-        alert = place.success if "signature" in document.content else place.info
-        alert(escaped(f"{made} {signature_line(document.content)}"))
+    with question, sentence_instead(), st.spinner("Computing the answer …"):
+        named = _named(document.network, key)
+        target, answer = _ask(document, named, reading, table, key=key)
+        inputs = data, reading, target, answer
+        show(f"{key}.rows", inputs, lambda: released_view(document, named, reading, target, answer))
+    with st.expander("Full statement and checks"):
+        if key != FILE:
+            alert(source)
         for title, sentences in parts_of(document).items():
             st.markdown(f"**{title}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
         st.markdown("**Checks**")
@@ -100,12 +109,6 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
             assumption(escaped(check.sentence))
         for sentence in verification.left_out:
             st.caption(escaped(sentence))
-    with right:
-        for title, text in promise_lines(document).items():
-            st.markdown(f"**{title}.** {escaped(text)}")
-        small_graph(document.network)
-        if isinstance(document.sampled, SampledSteps):
-            st.caption("Arrows were chosen with noise: some can be missing or wrong.")
 
 
 def _loss(document: Document) -> str:
