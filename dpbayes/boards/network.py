@@ -7,6 +7,7 @@ curator only: the distribution of the records themselves would count what an arr
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from dpbayes.base.estimates import Estimate
 from dpbayes.base.randomness import stream
@@ -151,14 +152,7 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     errors = inputs.study.at(epsilon)
     clear = clear_changes(errors)
     bars = [
-        ArrowBar(
-            one.name,
-            POINTS * one.limit,
-            POINTS * net.value,
-            POINTS * CLEAR * net.error,
-            k in clear,
-            one.is_added,
-        )
+        _bar(one.name, one.limit, net, is_clear=k in clear, is_added=one.is_added)
         for k, (one, net) in enumerate(zip(errors.changes, errors.worths, strict=True))
     ]
     bars.sort(key=lambda bar: (bar.is_added, -bar.net))
@@ -207,8 +201,12 @@ def _whole_bar(limit: float, errors: ArrowErrors, bare: ArrowErrors) -> ArrowBar
     """Return the row of all arrows together, with the two errors of the headline."""
     gain = Estimate.of(bare.drawn - errors.drawn)
     before, after, _ = _equal_texts(bare.error.value, errors.error.value, errors.guess)
-    saved = POINTS * gain.value, POINTS * CLEAR * gain.error, _is_clear(gain, errors)
-    return ArrowBar("all drawn arrows", POINTS * limit, *saved, change=f"{before} → {after}")
+    return _bar("all drawn arrows", limit, gain, is_clear=_is_clear(gain, errors), change=f"{before} → {after}")
+
+
+def _bar(name: str, limit: float, saved: Estimate, **more: Any) -> ArrowBar:
+    """Return a row, in percentage points."""
+    return ArrowBar(name, POINTS * limit, POINTS * saved.value, POINTS * CLEAR * saved.error, **more)
 
 
 def _price(bars: Sequence[ArrowBar]) -> str:
