@@ -101,7 +101,7 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 key="segments.seat",
                 format_func=lambda seat: seat.value.capitalize(),
                 required=True,
-                on_change=lambda: change(seat=st.session_state["segments.seat"]),
+                on_change=lambda: change(seat=st.session_state["segments.seat"] or current().seat),
                 label_visibility="collapsed",
                 disabled=not may_change,
             )

@@ -209,6 +209,14 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
         assert "exceeded" in texts or "True value" in texts, "the failure is seen"
 
 
+def test_a_choice_that_comes_back_with_no_value_stays() -> None:
+    at = open_page(PAGE, **CLAIMS_VIEW)
+    fine(at.button_group(key="parameter.proofs.view").set_value(None).run())
+    assert "Appendix C.2 fails" in headline(at)
+    at = fine(open_page("pages/explore.py").button_group(key="segments.seat").set_value(None).run())
+    assert settings_of(at).seat is Seat.CURATOR
+
+
 def test_a_claim_has_one_board_if_its_picture_shows_where_it_fails() -> None:
     beyond = frame_of(board(claim_opened("[Zhang16] Appendix C.2", **{"bounds.epsilon": "1"})))
     assert beyond["headline"].startswith("Appendix C.2 does not apply here: it requires that ")

@@ -161,10 +161,11 @@ def _list(opened: ClaimShown) -> None:
         )
 
 
-def _open(shown: ClaimShown) -> None:
-    """Open a claim at the setting that shows its verdict, not at that of the claim before."""
-    forget_parameters("bounds")
-    set_parameter("proofs.claim", shown)
+def _open(shown: ClaimShown | None) -> None:
+    """Open a claim at the setting that shows its verdict, not at that of the claim before; none if a list closes."""
+    if shown is not None:
+        forget_parameters("bounds")
+        set_parameter("proofs.claim", shown)
 
 
 def _line(shown: ClaimShown) -> str:

@@ -160,8 +160,8 @@ def _choice_parameter(
 
 
 def _set_other(name: str, value: object, shown: object) -> None:
-    """Set a parameter unless its control has only come back with the value that was shown; see `_attempt`."""
-    if value != shown:
+    """Set a parameter unless its control has come back with the value that was shown, or with none; see `_attempt`."""
+    if value not in (None, shown):
         set_parameter(name, value)
 
 
