@@ -222,7 +222,6 @@ ABOUT = {
     "boards/regression.py": "the board is about the regression sampler",
     "boards/explore.py": "the errors of the paper's first two mechanisms stand side by side",
     "boards/curator.py": "one axis for all mechanisms is that of the paper's first one",
-    "figures/errors.py": "errors are relative to those of Laplace",
     "boards/against_epsilon.py": "the signs of counts are compared with those of Fourier",
     "boards/of_table.py": "the defaults of the board are the paper's first two mechanisms",
     "ui/pages/explore_rail.py": "only Fourier needs binary columns, for which groups of states are offered",
