@@ -53,7 +53,7 @@ def test_an_own_file_needs_few_actions_to_pictures_and_to_a_verified_release(vis
     person.click(person.button("My own data"))
     person.upload(f"{name}.csv", own_file())
     person.click(person.button("Declare the values of 2 columns public"))
-    person.click(person.button(re.compile("^Declare cut points, rounded from the records: age cut at 40; 60; 80")))
+    person.click(person.button(re.compile("^Declare age cut at 40; 60; 80, rounded from the records")))
     person.click(screen.page.get_by_test_id("stTopNavLink").filter(has_text="Explore"))
     pictures = screen.page.locator(".dpbayes-board .main-svg:first-child")
     expect(screen.page.locator(".dpbayes-board .panel")).to_have_count(4)

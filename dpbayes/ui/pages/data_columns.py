@@ -240,7 +240,7 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
         if listed:
             st.button(values, key="all.public", type="primary", on_click=_declare, args=(mine, keep, listed))
         if few:
-            label = f"Declare cut points, rounded from the records: {escaped(texts)}"
+            label = f"Declare {escaped(texts)}, rounded from the records"
             kind: Literal["primary", "secondary"] = "secondary" if listed else "primary"
             st.button(label, key="all.round", type=kind, on_click=_declare, args=(mine, keep, few))
         _description(mine, keep)
