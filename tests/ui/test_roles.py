@@ -183,7 +183,7 @@ def test_the_ledger_is_sent_to_whoever_has_the_token(url: str) -> None:
     assert OFFER in texts(received(url, "release", headers=cookie_of(url)))
     for headers in ({}, cookie_of(url, "wrong"), {"Authorization": CURATORS}, {"Cookie": f"dpbayes={CURATORS}"}):
         sent = texts(received(url, "release", headers=headers))
-        assert "Upload a release.json" in sent
+        assert "upload a release.json" in sent
         assert OFFER not in sent
         assert "Total budget" not in sent
 
