@@ -27,7 +27,7 @@ from dpbayes.releases.verify import verify
 from dpbayes.ui.pages.release import ADAPTIVE
 from dpbayes.ui.pages.release_history import example
 from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.settings import Settings
+from dpbayes.ui.session.settings import Seat, Settings
 from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import (
     boards,
@@ -105,6 +105,10 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     assert (account.budget, account.spent) == (Fraction(3, 2), Fraction(1, 2))
     (spending,) = ledger.read_books(path).of(name)
     assert verify(ledger.outcome(path, spending.row)).holds
+    for story, shown in (("", "Your last release"), ("publish", "Built-in example")):
+        recipient = replace(at.session_state["settings"], seat=Seat.RECIPIENT, story=story, step=4)
+        at.session_state["settings"] = recipient
+        assert page_headline(fine(at.run())).startswith(shown)
 
 
 def test_a_typed_budget_stays_when_epsilon_changes_and_other_pages_are_opened(path: Path) -> None:

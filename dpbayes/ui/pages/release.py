@@ -99,7 +99,7 @@ def release_page(chosen: Chosen) -> None:
         with sentence_instead():
             history(path, float(chosen.parameter("delta")))
     else:
-        example_or_file(last_release())
+        example_or_file(None if chosen.settings.story else last_release())  # a story is about the example
         if not person().may(Act.RELEASE):
             st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
     share_python(lambda: show_python(CHECK, "release", chosen))
