@@ -302,7 +302,7 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
 
 BOUND = Panel(
     "bound",
-    "Is the stated bound large enough?",
+    "Does the stated bound hold?",
     "The bound as stated, as proved and the true values.",
     help="Stated: the number that the paper’s formula gives. Proved: a number that no true value exceeds. The stated "
     "line is red where a true value is above it. A KL divergence of 0 means equal distributions.",
@@ -354,12 +354,13 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     bound, drawn = curve.bound, ("violated", "exact", "value", "low", "high", "exact_name", "name")
     measured = {name: getattr(curve.measured, name) for name in drawn}
     curves = BoundCurves(np.array(curve.x, dtype=np.float64), bound.printed, bound.certified, **measured)
-    name, value = compared_with(here)
-    stated = float(here.bound.printed[0])
+    label, value = compared_with(here)
+    stated, name = float(here.bound.printed[0]), label.removeprefix("the ").partition(" of ")[0]
     larger = value / stated if here.judgement.is_exceeded and stated > 0 else math.nan
-    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < math.inf else ""
-    series = {"stated": (stated, ""), name.removeprefix("the ").partition(" of ")[0]: (value, times)}
-    marks = {f"{name} {amount_of(here, y, here.digits)}{more}": y for name, (y, more) in series.items()}
+    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < math.inf and stated != 1 else ""
+    texts = [amount_of(here, y, here.digits) for y in (stated, value)]
+    marks = {f"stated {texts[0]}": stated, f"{name} {texts[1]}{times}": value}
+    marks = marks if texts[0] != texts[1] else {f"stated = {name} {texts[0]}": stated}
     return bound_figure(
         curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
     )
@@ -368,9 +369,7 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
 def _claim_caption(here: Evaluation) -> str:
     measured, notes = here.measured, [here.measured.note, here.inputs.limit]
     if measured.releases:
-        notes.insert(
-            0, f"Simulated: {measured.releases:,} {here.exhibit.trials}; bars longer than a dot: 95% intervals."
-        )
+        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials}. A dot hides a short 95% interval.")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("" if here.inputs.is_public else "Not private (curator view).")

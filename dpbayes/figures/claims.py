@@ -54,6 +54,7 @@ def bound_figure(
 ) -> Figure:
     """Draw a bound against x on logarithmic axes; `chosen` is the chosen setting and its values by their texts."""
     drawn = np.isfinite(curves.certified) | np.isfinite(curves.exact) | np.isfinite(curves.value)
+    drawn[np.abs(np.log(curves.x / chosen[0])).argmin()] = True
     least = min(curves.printed[curves.violated], default=0)
     is_share = y_title.startswith("probability") and 0.1 < least < 1  # decades would hide the difference
     curves = _between_ends(curves, drawn)
@@ -66,29 +67,31 @@ def bound_figure(
     least_drawn = np.maximum(curves.printed[gap], 1 / LARGEST)
     band = band_of(x[gap], least_drawn, truth[gap], faded(INVALID, 0.18), name="above the stated bound")
     traces = [band] if gap.any() else []
+    series = {"as stated in the paper": curves.printed, "proved": curves.certified, curves.exact_name: curves.exact}
+    names = {name: _of_equal(series, y) for name, y in series.items()}  # the last one's line is that of all equal ones
     # thick lines first, so that all are seen where they meet
-    if _drawn(curves.certified).any():
-        traces.append(_line(x, curves.certified, "proved", {"color": faded(BOUND, 0.7), "width": 6}))
+    if _drawn(curves.certified).any() and names["proved"].endswith("proved"):
+        traces.append(_line(x, curves.certified, names["proved"], {"color": faded(BOUND, 0.7), "width": 6}))
     if np.any(curves.exact > 0):
         finite = np.isfinite(curves.exact)  # it can be known at only a few points
-        traces.append(_line(x[finite], curves.exact[finite], curves.exact_name, {"color": PRIVATE, "width": 3}))
+        traces.append(_line(x[finite], curves.exact[finite], names[curves.exact_name], {"color": PRIVATE, "width": 3}))
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
-    if _drawn(holds).any():
+    if _drawn(holds).any() and " = " not in names["as stated in the paper"]:
         traces.append(_line(x, holds, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}))
     if curves.violated.any():
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
-    traces.append(_chosen(curves, *chosen))
+    traces.append(_chosen(curves, *chosen, is_share))
     first, last = np.log10(x[[0, -1]]).tolist()
     side = 0.1 * (last - first)  # for the texts of a point at either end
     span = [first - side, last + side]
-    up = titled(y_title, type="log", range=[low, high], automargin=True)
+    up = log_axis(y_title, 10**low, 10**high, range=[low, high], automargin=True)
     if high - low > 2:
         up = powers_axis(y_title, low, high, automargin=True)
-    if is_share:
-        up = titled(y_title, range=[0, 1.1], automargin=True, tickformat=PERCENT)
+    if is_share:  # with room for a text above and below
+        up = titled(y_title, range=[-0.1, 1.1], automargin=True, tickformat=PERCENT)
     is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else log_axis(x_title, *ends, range=span)
     return figure_of(traces, x=across, y=up, height=460)
@@ -99,6 +102,11 @@ def _between_ends(curves: BoundCurves, kept: BoolArray) -> BoundCurves:
     places = np.flatnonzero(kept) if kept.sum() > 1 else [0, len(kept) - 1]
     part = slice(places[0], places[-1] + 1)
     return replace(curves, **{name: value[part] for name, value in vars(curves).items() if not isinstance(value, str)})
+
+
+def _of_equal(series: Mapping[str, FloatArray], y: FloatArray) -> str:
+    """Return the names of all series that are equal to `y`."""
+    return " = ".join(name for name, other in series.items() if np.allclose(other, y, rtol=1e-3, equal_nan=True))
 
 
 def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -> Trace:
@@ -135,7 +143,7 @@ def _dots(curves: BoundCurves) -> Trace:
     }
 
 
-def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trace:
+def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float], is_share: bool) -> Trace:
     """Mark the chosen setting, if it is on the axis, with its stated and its true value and a line between the two.
 
     Their texts are where the curves leave room: above and below, on the side of the picture's middle.
@@ -148,7 +156,8 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float]) -> Trac
     if abs(share - 0.5) > 0.35:
         left = right = inside
     above, below = f"top {left}", f"bottom {right}"
-    is_apart = np.ptp(np.log10([value for value, _ in shown] or [1])) > 0.08 * (high - low)
+    heights = np.array([value for value, _ in shown] or [1.0])
+    is_apart = np.ptp(heights) > 0.1 if is_share else np.ptp(np.log10(heights)) > 0.08 * (high - low)
     if is_apart and right == inside and abs(share - 0.5) > 0.15:
         above = below
     return LINES | {
