@@ -83,7 +83,7 @@ def bound_figure(
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
         traces.append(_line(x, wrong, "as stated, exceeded", {"color": INVALID, "width": 2.5, "dash": "dash"}) | red)
-    traces.append(_chosen(curves, *chosen, is_share))
+    traces.append(_chosen(curves, *chosen, is_share=is_share))
     first, last = np.log10(x[[0, -1]]).tolist()
     side = 0.1 * (last - first)  # for the texts of a point at either end
     span = [first - side, last + side]
@@ -143,7 +143,7 @@ def _dots(curves: BoundCurves) -> Trace:
     }
 
 
-def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float], is_share: bool) -> Trace:
+def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float], *, is_share: bool) -> Trace:
     """Mark the chosen setting, if it is on the axis, with its stated and its true value and a line between the two.
 
     Their texts are where the curves leave room: above and below, on the side of the picture's middle.
