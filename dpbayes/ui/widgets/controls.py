@@ -177,6 +177,7 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
     value = current().parameter(name, default)
     mirror(key, value)
     label = f"{title} ({letters(parameter.symbol)})" if parameter.symbol else title
+    shown, is_whole = _number_text(value), parameter.whole
     left, right = st.columns([5, 3], vertical_alignment="bottom", gap="small")
     with left:
         st.select_slider(
@@ -191,15 +192,15 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
         box(
             f"{title} as a number",
             name,
-            _number_text(value),
-            lambda text: set_parameter(name, read_parameter(name, plain_number(text.strip() or _number_text(value)))),
+            shown,
+            lambda text: set_parameter(name, read_parameter(name, plain_number(text.strip() or shown, whole=is_whole))),
             label_visibility="collapsed",
         )
-    refusal(f"box.{name}", _number_text(value))
+    refusal(f"box.{name}", shown)
 
 
 def _number_text(value: Any) -> str:
-    return typed(value) if isinstance(value, float) else str(value)
+    return typed(value) if isinstance(value, float) else f"{value:,}"
 
 
 # The prior
