@@ -3,23 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral
+from dpbayes.base.text import many, numeral, share_text
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.regression import Read, RegressionResult, StudyRecords, records_of, regression_study
 from dpbayes.experiments.regression_scenario import Records, RegressionScenario
-from dpbayes.figures.regression import epsilon_figure, regression_errors_figure
-from dpbayes.figures.style import Figure, value_mark
+from dpbayes.figures.regression import regression_errors_figure
+from dpbayes.figures.style import value_mark
 from dpbayes.mechanisms.regression import RegressionSampler
 
 CLOSE = 0.05
 """An error that is larger than another by at most this share is called close to it."""
+
+END = 50
+"""The epsilon from which on the text of a value is at the left of its dot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,21 +54,6 @@ class RegressionInputs:
         ), records
 
 
-@dataclass(frozen=True, eq=False)
-class RegressionPrice:
-    """What a recipient's board is computed from: public numbers alone.
-
-    Attributes:
-        scenario: Norm bound, samples and the share of the records that is trained on.
-        n: The public number of records.
-        features: The public number of features.
-    """
-
-    scenario: RegressionScenario
-    n: int
-    features: int
-
-
 ERRORS = Panel(
     "errors",
     "How well do private weights predict?",
@@ -74,40 +61,21 @@ ERRORS = Panel(
     large=True,
     help="The typical error is the root of the mean squared error. In the paper’s Figure 2, the norm of the weights is "
     "at most 10/√b, b being the precision of the prior. This bound determines ε; here b follows from the chosen ε. "
-    "Shrunk alike: the weights of the posterior with this prior, without noise and bound.",
-)
-EPSILONS = Panel(
-    "epsilons",
-    "How large an ε does the paper state?",
-    "The epsilon that the paper states against the proved epsilon.",
-    help="The paper states 2 L(w), L(w) being the largest change of the log-likelihood by all records at w.",
+    "Same prior: the mean of the posterior with this prior, without sampling and without the bound.",
 )
 
 
-def regression(inputs: RegressionInputs | RegressionPrice) -> View:
+def regression(inputs: RegressionInputs) -> View:
     """Return the board of private regression. [Zhang16] Section 5.2, Figure 2.
 
     Args:
-        inputs: The scenario and the seeds, or for a recipient public numbers, from which epsilon follows.
+        inputs: The scenario and the seeds.
 
     Returns:
         A view whose stops are the epsilons of the slider.
     """
-    is_private = isinstance(inputs, RegressionInputs) and inputs.is_private
-    panels = (replace(EPSILONS, large=True),) if isinstance(inputs, RegressionPrice) else (ERRORS, EPSILONS)
-    board = Board("regression", "Regression", panels, {}, "1", SLIDER, private=is_private)
-
-    frame_at: Any = _price_frame if isinstance(inputs, RegressionPrice) else _frame
-    return View(board, lambda stop: (frame_at(inputs, float(stop)),))
-
-
-def _price_frame(inputs: RegressionPrice, epsilon: float) -> Frame:
-    study = inputs.scenario.at_epsilons(STOPS)
-    k = nearest_place(study.certified.tolist(), epsilon)
-    note = "Errors on real records are not private, even those of private samples. Only the curator sees them."
-    figure, caption, text = _epsilons(study, (study.training_records(inputs.n), inputs.features), k)
-    numbers = {"proved": float(study.certified[k])}
-    return Frame(text, {"epsilons": figure}, (note,), {"epsilons": caption}, numbers)
+    board = Board("regression", "Regression", (ERRORS,), {}, "1", SLIDER, private=inputs.is_private)
+    return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
 def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
@@ -120,16 +88,17 @@ def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
     roots = {name: records.root(error) for name, error in numbers.items()}
     text, colour = f"{round(roots['private']):,}", RegressionSampler.colour
     errors = regression_errors_figure(result.curves(records.half_width), epsilon=place)
-    errors = replace(errors, data=(*errors.data, value_mark(place, roots["private"], text, colour, side="top right")))
-    epsilons, caption, _ = _epsilons(study, (result.train, result.features), k)
+    side = {"textposition": f"top {'right' if place < END else 'left'}"}
+    mark = value_mark(place, roots["private"], text, colour) | side
     headline = f"At ε = {numeral(place)}, " + regression_headline(roots, records.root(best), records.target)
     captions = {
-        "errors": f"Predicted: a person’s {records.target}, from {many(result.features, 'feature')} such as schooling; "
-        f"{many(result.train, 'training record')}, mean of {many(study.repeats, 'split')}. A small ε needs small "
-        "weights, so all predictions are alike.",
-        "epsilons": caption,
+        "errors": f"Predicted: a person’s {records.target}, from {many(result.features, 'feature')} such as schooling. "
+        f"Of {many(records.table.n, 'record')}, {share_text(study.train_share)} ({result.train:,}) train the weights, "
+        f"the others test them; mean of {many(study.repeats, 'split')}. A small ε needs small weights, so all "
+        "predictions are alike.",
     }
-    return Frame(headline, {"errors": errors, "epsilons": epsilons}, (_advice(result),), captions, numbers)
+    figure = replace(errors, data=(*errors.data, mark))
+    return Frame(headline, {"errors": figure}, (_advice(result),), captions, numbers)
 
 
 def regression_headline(roots: Mapping[str, float], best: float, target: str) -> str:
@@ -148,17 +117,3 @@ def _advice(result: RegressionResult) -> str:
         return f"So: no ε of the slider has an error within {CLOSE:.0%} of the best one without privacy."
     least = numeral(result.study.certified[enough - 1], 2)
     return f"So: choose ε = {least} or more: the error is within {CLOSE:.0%} of the best one without privacy."
-
-
-def _epsilons(study: RegressionScenario, size: tuple[int, int], k: int) -> tuple[Figure, str, str]:
-    """Draw and state the paper's epsilon beside the proved one; `size` is training records and features."""
-    train, features = size
-    stated, proved = study.claimed(train, features=features), study.certified
-    figure = epsilon_figure(proved, stated, epsilon=float(proved[k]), colour=RegressionSampler.colour)
-    per_sample = " for each sample" if study.draws > 1 else ""
-    paper = f"the paper states {numeral(float(f'{stated[k]:.2g}'))}{per_sample}"
-    headline = f"{many(study.draws, 'private sample')} of the weights: ε = {numeral(proved[k])} is proved; {paper}."
-    caption = (
-        f"At ε = {numeral(proved[k])}, {paper}: its formula lets all {train:,} records change, the proof only one."
-    )
-    return figure, caption, headline

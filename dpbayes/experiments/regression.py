@@ -31,7 +31,7 @@ _REPEATS_AT_ONCE = 25
 
 LOOKS = {
     "best": Look("best without privacy", EXACT, width=5),
-    "exact": Look("without privacy, weights shrunk alike", EXACT, "dot", width=2.5),
+    "exact": Look("without privacy, same prior", EXACT, "dot", width=2.5),
     "one": Look("one private sample", RegressionSampler.colour, width=3),
     "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
     "baseline": Look("always the mean", BOUND, "dash", width=2),

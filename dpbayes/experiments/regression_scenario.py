@@ -165,10 +165,6 @@ class RegressionScenario:
         """The certified epsilon of all N draws at every precision: (P,)."""
         return np.array([sampler.certified.epsilon for sampler in self.samplers])
 
-    def claimed(self, n: int, *, features: int) -> FloatArray:
-        """The printed 2 L(w) of one draw from n training records at every precision: (P,). [Zhang16] Appendix D."""
-        return np.array([sampler.claimed(n, features=features).epsilon for sampler in self.samplers])
-
     def training_records(self, n: int) -> int:
         """Return how many of n records are training records."""
         return round(self.train_share * n)

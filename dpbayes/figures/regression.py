@@ -1,13 +1,11 @@
-"""Pictures of private regression against epsilon: errors, and the epsilon that the paper states."""
+"""The picture of private regression: errors against epsilon."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, INVALID, Curve
-from dpbayes.base.types import FloatArray
+from dpbayes.base.looks import Curve
 from dpbayes.figures.style import (
-    LINES,
     Figure,
     band_of,
     chosen_epsilon,
@@ -16,7 +14,6 @@ from dpbayes.figures.style import (
     faded,
     figure_of,
     line_of,
-    powers_axis,
     titled,
 )
 
@@ -35,26 +32,3 @@ def regression_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figu
     figure = figure_of([*bands, *lines], x=epsilon_axis(x), y=axis, height=420, shapes=[chosen_epsilon(x, epsilon)])
     first, last = curves[0].look.name, curves[-1].look.name
     return directly_named(directly_named(figure, first, first, x.min(), "top right"), last, last, x.max(), "top left")
-
-
-def epsilon_figure(certified: FloatArray, printed: FloatArray, *, epsilon: float, colour: str) -> Figure:
-    """Draw epsilon of the samples as proved (P,), and as in the paper for one sample, red where it is too small."""
-    bold = {"color": colour, "width": 3}
-    traces = [LINES | {"x": certified, "y": certified, "line": bold, "name": "proved"}]
-    low = printed < certified
-    for where, hue, said in ((~low, BOUND, ""), (low, INVALID, ", too small")):
-        if where.any():
-            line = {"color": hue, "width": 2.5, "dash": "dash"}
-            y = np.where(where, printed, np.nan)
-            traces.append(LINES | {"x": certified, "y": y, "line": line, "name": f"stated in the paper{said}"})
-    for trace in traces:
-        trace["hovertemplate"] = "ε = %{x:,.4~r}: ε = %{y:,.4~r}"
-    axis = powers_axis("privacy loss ε", *_ends(np.concatenate([certified, printed])), automargin=True)
-    shapes = [chosen_epsilon(certified, epsilon)]
-    return figure_of(traces, x=epsilon_axis(certified), y=axis, height=360, shapes=shapes)
-
-
-def _ends(values: FloatArray) -> tuple[float, float]:
-    """Return the logarithms of the ends of an axis of positive values."""
-    low, high = np.log10(values[values > 0].min()), np.log10(values.max())
-    return float(low - 0.02 * (high - low)), float(high + 0.02 * (high - low))

@@ -1,13 +1,12 @@
-"""The board of regression: Figure 2 of the paper, and a recipient's board without errors."""
+"""The board of regression: Figure 2 of the paper."""
 
 from dataclasses import replace
 
 import pytest
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral
 from dpbayes.boards.against_epsilon import STOPS
-from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
+from dpbayes.boards.regression import RegressionInputs, regression
 from dpbayes.experiments.regression import records_of, regression_study
 from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 
@@ -49,13 +48,6 @@ def test_only_the_errors_on_a_census_are_private():
     assert regression(RegressionInputs(replace(SMALL, records=Records.FULTON))).board.private
 
 
-def test_a_recipient_sees_epsilon_and_no_error():
-    board = regression(RegressionPrice(SMALL, 20_000, 14)).complete()
-    assert not board.private
-    assert [panel.key for panel in board.panels] == ["epsilons"]
-    curator = regression(INPUTS).frames_at("1")[0].figures["epsilons"]
-    assert board.frame.figures["epsilons"].to_json() == curator.to_json()
-    study = SMALL.at_epsilons([1.0])
-    assert board.frame.numbers == {"proved": pytest.approx(1.0)}
-    stated = study.claimed(SMALL.training_records(20_000), features=14)[0]
-    assert f"the paper states {numeral(float(f'{stated:.2g}'))}" in board.frame.headline
+def test_the_caption_says_how_many_of_the_records_train():
+    caption = regression(INPUTS).frames_at("1")[0].captions["errors"]
+    assert "Of 20,000 records, 10% (2,000) train the weights, the others test them" in caption

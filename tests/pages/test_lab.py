@@ -7,7 +7,7 @@ from dpbayes.ui.pages.lab import accuracy_plan, game_of
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.options import Experiment
 from dpbayes.ui.session.settings import Settings
-from tests.pages.screen import boards, fine, open_page, sentences, settings_of
+from tests.pages.screen import boards, fine, frame_of, open_page, sentences, settings_of
 
 PAGE = "pages/lab.py"
 FEW = {
@@ -92,9 +92,9 @@ def test_a_recipient_sees_curves_of_synthetic_records_only():
 
 
 def test_a_recipient_of_a_census_sees_no_error():
-    at = opened(Experiment.REGRESSION, seat="recipient", **{"regression.records": "Fulton census"})
-    (board,) = boards(at)
-    assert [panel["key"] for panel in board["panels"]] == ["epsilons"]
+    for seat, records in (("curator", "25,766"), ("recipient", "2,000")):
+        at = opened(Experiment.REGRESSION, seat=seat, **{"regression.records": "Fulton census", "regression.n": "2000"})
+        assert f"Of {records} records" in frame_of(boards(at)[0])["captions"]["errors"]
 
 
 @pytest.mark.parametrize("training", ["200", "5000"])

@@ -17,7 +17,7 @@ from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
-from dpbayes.boards.regression import RegressionInputs, RegressionPrice, regression
+from dpbayes.boards.regression import RegressionInputs, regression
 from dpbayes.boards.sampling import (
     ReleasedSamples,
     SamplingInputs,
@@ -29,7 +29,7 @@ from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_f
 from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance
 from dpbayes.experiments.planned_tables import TrueTable
-from dpbayes.experiments.regression_scenario import Records
+from dpbayes.experiments.regression_scenario import Records, RegressionScenario
 from dpbayes.experiments.releases import MechanismAt, at_any_epsilon
 from dpbayes.experiments.sampling import Game, answering
 from dpbayes.mechanisms import (
@@ -198,19 +198,22 @@ def _accuracy_board(chosen: Chosen) -> None:
 
 
 def _regression_controls(chosen: Chosen) -> None:
-    _offered("regression", "records")
-    if chosen.options("regression").records is Records.SYNTHETIC:
+    if chosen.is_curator:
+        _offered("regression", "records")
+    if _scenario(chosen).records is Records.SYNTHETIC:
         _offered("regression", "n", "features")
 
 
+def _scenario(chosen: Chosen) -> RegressionScenario:
+    """Return the experiment, for a recipient, who may not see errors on a census, with synthetic records."""
+    scenario: RegressionScenario = chosen.options("regression")
+    return scenario if chosen.is_curator else replace(scenario, records=Records.SYNTHETIC)
+
+
 def _regression_board(chosen: Chosen) -> None:
-    settings, scenario = chosen.settings, chosen.options("regression")
+    settings, scenario = chosen.settings, _scenario(chosen)
     value, records = shortest(chosen.epsilon), scenario.records.value
     read = None if scenario.records is Records.SYNTHETIC else shipped_regression
-    if read is not None and not chosen.is_curator:
-        price = RegressionPrice(scenario, *read("fulton")[0].features.shape)
-        _show("regression", scenario, regression, price, value, records=records)
-        return
     key = (scenario, settings.seed, settings.data_seed)
     inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, read))
     python = board_in_python(regression, inputs, value)
@@ -391,7 +394,7 @@ EXPERIMENTS = {
         "Which mechanism suits one coin or die?",
         _die_controls,
         _die_board,
-        "A checked choice needs few tables, noise on one count two sides. Notes, Section 2.",
+        "A checked spread needs few tables, noise on one count two sides. Notes, Section 2.",
         ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
     ),
 }
