@@ -4,11 +4,13 @@ The throws are hypothetical, so the board is the same for every seat.
 """
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from dpbayes.base.looks import Look
 from dpbayes.base.text import listed, many, numeral
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
@@ -22,7 +24,6 @@ from dpbayes.experiments.die_errors import (
     least_epsilons,
     misread_distances,
     misread_throws,
-    misread_ticks,
     noise_here,
     swept_errors,
 )
@@ -59,12 +60,20 @@ class HellingerInputs:
     @property
     def near(self) -> int:
         """Up to how many misread throws a release is called near the truth."""
-        return math.ceil(misread_throws(self.scenario, NEAR))
+        return math.ceil(float(misread_throws(self.scenario, NEAR)))
 
     @cached_property
     def starts(self) -> dict[DieMethod, float]:
         """The epsilon from which on half of the releases of each mechanism are near the truth; NaN if there is none."""
         return least_epsilons(self.along_epsilon, STOPS, misread_distances(self.scenario)[: self.near + 1][-1])
+
+    @cached_property
+    def rows(self) -> list[DieMethod]:
+        """The mechanisms by their least epsilons, families together, the one without a guarantee last, at any stop."""
+        starts = {method: self.starts.get(method, math.nan) for method in self.scenario.methods}
+        key = {method: math.inf if math.isnan(start) else start for method, start in starts.items()}
+        family = {laplace: min(key[one] for one in key if one.is_laplace is laplace) for laplace in (False, True)}
+        return sorted(key, key=lambda one: (one is DieMethod.LOCAL, family[one.is_laplace], one.is_laplace, key[one]))
 
 
 ERRORS = Panel(
@@ -72,13 +81,19 @@ ERRORS = Panel(
     "How far is a release from the truth?",
     "Boxes: the distance between the exact and the released posterior in misread throws, by mechanism.",
     large=True,
-    help="A release is k misread throws away if it is as far from the exact posterior as the posterior of the throws "
-    "with k of them misread. The scale is the Hellinger distance, √(1 − overlap of the two densities), 0 to 1. The "
-    "spread of a choice follows from what one throw can change: anywhere (global), near the given counts (smooth; "
-    "checked: confirmed for every table), or at them alone (local), which reveals them. Choices are computed exactly, "
-    f"noise from {DRAWS:,} simulated releases.",
+    help="The distance of two posteriors is the Hellinger distance, √(1 − overlap of the two densities). The spread of "
+    "a random pick follows from what one throw can change: in any table (one spread), in tables near the given counts "
+    "(by table; checked: as small as enumerating every table allows), or at these counts alone (local), which reveals "
+    f"them. Random picks are computed exactly, noise from {DRAWS:,} simulated releases.",
 )
 AT_EPSILON = Panel("epsilon", "From which ε on is it near the truth?", "The least such epsilon of each mechanism.")
+
+HEADINGS = {
+    (True, True): "Laplace mechanism: noise is added to the counts",
+    (False, True): "Exponential mechanism: near results are likelier",
+    (False, False): "Not private, for comparison",
+}
+"""The headings of rows, by whether noise is added, and whether there is a guarantee."""
 
 
 def hellinger_or_laplace(inputs: HellingerInputs) -> View:
@@ -98,47 +113,41 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     scenario = inputs.scenario.at(epsilon=epsilon)
     laws = error_laws([scenario], noise_here(scenario, seed=inputs.seed))
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
-    ticks = {f"{throws:,}": distance for throws, distance in misread_ticks(scenario).items()}
-    title = f"distance, in misread throws of {scenario.n:,}"
-    starts = {
-        f"{method.value}: {'never' if math.isnan(start) else f'ε = {numeral(start)}'}": (method.look, start)
-        for method, start in inputs.starts.items()
-    }
+    best, rows, starts = closest(quantiles), dict[str, Box](), dict[str, tuple[Look, float]]()
+    for method, title in _titles(inputs.rows).items():
+        value, start = throws_text(scenario, quantiles[method][MEDIAN]), inputs.starts.get(method, math.nan)
+        value = f"<b>{value}</b>" if method in best else value
+        rows[title] = method.look, misread_throws(scenario, quantiles[method]), value
+        text = "not private" if method is DieMethod.LOCAL else "never" if math.isnan(start) else f"ε = {numeral(start)}"
+        starts[f"{'<br>' * title.count('<br>')}{method.value}: {text}"] = method.look, start
+    most, axis = len(misread_distances(scenario)) - 1, f"distance from the truth, in misread throws of {scenario.n:,}"
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     figures = {
-        "errors": error_box_figure(_boxes(quantiles, scenario), ticks=ticks, title=title),
+        "errors": error_box_figure(rows, most=most, title=axis),
         "epsilon": near_figure(starts, np.array(STOPS), marked=epsilon),
     }
     captions = {
-        "errors": f"The truth: the posterior of the throws {counts}. A release: a private version of it. Numbers: "
-        "medians. Boxes: the middle half of releases; whiskers: 5% to 95%.",
+        "errors": f"2 misread throws: as far from the posterior of the throws {counts} as if 2 throws had been read "
+        "wrongly. Numbers: medians; boxes: the middle half of releases; whiskers: 5% to 95%.",
         "epsilon": f"Near: half of the releases are within {many(inputs.near, 'misread throw')}.",
     }
     numbers = {method.value: float(values[MEDIAN]) for method, values in quantiles.items()}
     headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles, scenario)}"
-    return Frame(headline, figures, (die_advice(inputs),), captions, numbers)
+    return Frame(headline, figures, (die_advice(inputs, best),), captions, numbers)
 
 
-def _boxes(quantiles: Quantiles, scenario: Scenario) -> dict[str, Box]:
-    """Return the rows of all mechanisms, of each family below its heading, the closest with bold values."""
-    best, rows = closest(quantiles), dict[str, Box]()
-    headings = {
-        False: "<i>Pick a random result, near ones more often</i><br>",
-        True: "<i>Add noise to the counts</i><br>",
-    }
-    for method, values in quantiles.items():
-        value, noun = throws_text(scenario, values[MEDIAN])
-        value = f"<b>{value}</b><br>{noun}" if method in best else f"{value}<br>{noun}"
-        heading = headings.pop(method.is_laplace, "")
-        rows[f"{heading}<b>{method.value}</b>: {SAID[method]}"] = method.look, values, value
-    return rows
+def _titles(methods: Sequence[DieMethod]) -> dict[DieMethod, str]:
+    """Return the texts above the rows of mechanisms, the first of each family with its heading."""
+    headings = dict(HEADINGS)
+    above = {one: headings.pop((one.is_laplace, one is not DieMethod.LOCAL), "") for one in methods}
+    return {one: f"<i>{text}</i><br>" * bool(text) + f"<b>{one.value}</b> ({SAID[one]})" for one, text in above.items()}
 
 
-def throws_text(scenario: Scenario, distance: float) -> tuple[str, str]:
-    """Return a distance as a number of misread throws, with a plus if no such throws are so far, and its noun."""
+def throws_text(scenario: Scenario, distance: float) -> str:
+    """Return a distance as a number of misread throws, with a plus if no such throws are so far."""
     is_beyond = bool(distance >= misread_distances(scenario)[-1])
-    number = numeral(misread_throws(scenario, distance), 2) + "+" * is_beyond
-    return number, "throw" if number == "1" else "throws"
+    number = numeral(float(misread_throws(scenario, distance)), 2) + "+" * is_beyond
+    return f"{number} throw{'s' * (number != '1')}"
 
 
 # Sentences about the quantiles (levels,) of the errors
@@ -154,21 +163,23 @@ def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     """Return which mechanisms with a proof are closest, as the end of a sentence."""
     best = closest(errors)
     least = float(errors[best[0]][MEDIAN])
-    throws = f"{' misread '.join(throws_text(scenario, least))} of {scenario.n:,}"
+    throws = f"{throws_text(scenario, least).replace(' ', ' misread ')} of {scenario.n:,}"
     if least >= FAR:
         return f"no mechanism is near the truth: half of the releases miss by {throws} or more."
     names = f"{listed([one.value for one in best])} {'are' if best[1:] else 'is'}"
     return f"{names} closest to the truth: half of the releases are {f'within {throws}' if least else 'exact'}."
 
 
-def die_advice(inputs: HellingerInputs) -> str:
-    """Return the mechanism that is near the truth from the least epsilon on, and what the Notes state too low."""
+def die_advice(inputs: HellingerInputs, best: Collection[DieMethod]) -> str:
+    """Return which mechanism is near the truth from the least epsilon on, and what the Notes state too low."""
     scenario, starts = inputs.scenario, inputs.starts
-    within = f"half of the releases within {many(inputs.near, 'misread throw')} of {scenario.n:,}"
+    within = f"half of the releases within {many(inputs.near, 'misread throw')}"
     least = min(starts.values(), key=lambda start: (math.isnan(start), start))
-    names = " or ".join(method.value for method, start in starts.items() if start == least)
-    text = f"choose ε = {numeral(least)} or more with {names}: {within}" if names else f"no mechanism has {within}"
+    first = [method for method, start in starts.items() if start == least]
+    names = listed([method.value for method in first], "or")
+    text = f"choose ε = {numeral(least)} or more with {names}: {within}" if first else f"no mechanism has {within}"
+    text += "; at this ε, others are closer" * bool(first and set(best).isdisjoint(first))
     if scenario.calibration is not SmoothRun.AS_PRINTED:
         return f"So: {text}."
     stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
-    return f"So: {text}. For smooth choice the Notes state {stated}; only {proved} is proved."
+    return f"So: {text}. For the random pick with spread by table, the Notes state {stated}; only {proved} is proved."

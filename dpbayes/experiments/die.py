@@ -89,10 +89,10 @@ CALIBRATION = Choice(
 class DieMethod(enum.Enum):
     """The compared mechanisms by their displayed names."""
 
-    GLOBAL = "global choice"
-    SMOOTH = "smooth choice"
-    ENUMERATED = "checked smooth choice"
-    LOCAL = "local choice"
+    GLOBAL = "random pick with one spread"
+    SMOOTH = "random pick with spread by table"
+    ENUMERATED = "random pick with checked spread"
+    LOCAL = "random pick with local spread"
     CELLS = "noise on every count"
     ONE = "noise on one count"
 
@@ -116,12 +116,12 @@ _LOOKS = {
     DieMethod.ONE: Look(DieMethod.ONE.value, WINE, "dash", "diamond"),
 }
 SAID = {
-    DieMethod.GLOBAL: "one spread for all tables",
-    DieMethod.SMOOTH: "spread by table, needs δ",
-    DieMethod.ENUMERATED: "less spread, needs δ",
-    DieMethod.LOCAL: "not private, to compare",
-    DieMethod.CELLS: "of scale 2/ε each",
-    DieMethod.ONE: "of scale 1/ε; the other follows",
+    DieMethod.GLOBAL: "global sensitivity",
+    DieMethod.SMOOTH: "smooth sensitivity, needs δ",
+    DieMethod.ENUMERATED: "enumeration, needs δ",
+    DieMethod.LOCAL: "local sensitivity",
+    DieMethod.CELLS: "scale 2/ε each",
+    DieMethod.ONE: "scale 1/ε; the other follows",
 }
 """How each mechanism differs from the others of its family, behind its name."""
 

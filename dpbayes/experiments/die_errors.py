@@ -22,9 +22,6 @@ LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 MEDIAN = LEVELS.index(0.5)
 
-APART = 0.06
-"""The least distance of two numbers on an axis of distances."""
-
 DRAWS = 10_000
 """Simulated releases of each Laplace mechanism at one setting."""
 
@@ -140,19 +137,10 @@ def misread_distances(scenario: Scenario) -> FloatArray:
     return np.unique(np.abs(hellinger.hellinger_between(scenario.die, first=counts, second=moved)))
 
 
-def misread_throws(scenario: Scenario, distance: float) -> float:
-    """Return how many throws must be misread to move the posterior by a distance, with fractions of a throw."""
+def misread_throws(scenario: Scenario, distances: ArrayLike) -> FloatArray:
+    """Return how many throws must be misread to move the posterior by distances, with fractions of a throw."""
     moved = misread_distances(scenario)
-    return float(np.interp(distance, moved, np.arange(len(moved))))
-
-
-def misread_ticks(scenario: Scenario) -> dict[int, float]:
-    """Return the distances of 0, 1, 2, 5, 10, 20, ... misread throws that are `APART` from one another."""
-    moved, ticks = misread_distances(scenario), {0: 0.0}
-    for throws in (step * 10**power for power in range(6) for step in (1, 2, 5)):
-        if throws < len(moved) and moved[throws] >= max(ticks.values()) + APART:
-            ticks[throws] = float(moved[throws])
-    return ticks
+    return np.asarray(np.interp(np.asarray(distances), moved, np.arange(len(moved))))
 
 
 def least_epsilons(errors: Quantiles, epsilons: Sequence[float], bound: float) -> dict[DieMethod, float]:

@@ -4,7 +4,7 @@ import pytest
 from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.die import DieMethod
 from dpbayes.experiments.die_errors import LEVELS
-from dpbayes.figures.hellinger import error_box_figure, near_figure
+from dpbayes.figures.hellinger import HEADING, ROW, error_box_figure, near_figure
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 
@@ -25,13 +25,14 @@ def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else()
 
 def test_a_box_is_its_five_quantiles_and_a_heading_takes_room():
     rows = {f"family<br>{look.name}": (look, values, "") for look, values in errors(GLOBAL=1.0, ONE=0.4).items()}
-    figure = error_box_figure(rows, ticks={"0": 0.0, "50": 1.0}, title="distance").to_plotly()
-    assert len(figure.data) == 3
+    figure = error_box_figure(rows, most=1.0, title="distance").to_plotly()
+    assert len(figure.data) == 4
     box = figure.data[1]
     quantiles = [box.lowerfence[0], box.q1[0], box.median[0], box.q3[0], box.upperfence[0]]
     assert quantiles == pytest.approx([0, 0.1, 0.2, 0.3, 0.4])
     assert figure.data[2].text == tuple(rows)
-    assert box.y[0] == figure.data[2].y[1] == figure.layout.yaxis.tickvals[1] == 3.0
+    assert box.y[0] == figure.data[2].y[1] == figure.data[3].y[1] == 2 * (ROW + HEADING)
+    assert figure.data[3].x == (1.0, 0.4)
 
 
 def test_bars_begin_at_their_epsilons_and_one_that_never_does_is_not_drawn():
