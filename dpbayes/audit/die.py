@@ -50,7 +50,7 @@ AT_ONCE = 512
 _PAIRS = 64
 """The number of compared tables."""
 
-TABLES = "Each table is shown by the number of throws on each side."
+TABLES = "Each table is shown by the throws on each side: (heads | tails) for a coin."
 """The description of the tables."""
 
 

@@ -115,10 +115,11 @@ class Audited:
 
     @property
     def promised(self) -> Guarantee:
-        """The claim; without one, the epsilon setting of the mechanism, which is not a guarantee."""
-        claim = self.claimed
-        run_at = getattr(self.mechanism, "epsilon", np.inf)
-        return claim if claim.is_private else Guarantee(run_at, reference=claim.reference)
+        """The epsilon setting if it is proved, or else the claim, or else the setting, which is not a guarantee."""
+        claim, proved, run_at = self.claimed, self.certified, getattr(self.mechanism, "epsilon", np.inf)
+        if claim.is_private:
+            return proved if np.isclose(proved.epsilon, run_at, rtol=1e-9, atol=0) else claim
+        return Guarantee(run_at, reference=claim.reference)
 
     @property
     def certified(self) -> Guarantee:

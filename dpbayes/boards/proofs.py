@@ -50,11 +50,11 @@ FACTOR_IN_WORDS = (
 
 LIMIT = Panel(
     "verdict",
-    "Does the stated ε hold?",
+    "Does it keep to its ε?",
     "The factor as stated, as proved, and as computed for the worst pair of tables.",
     large=True,
     help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the shaded field), red is beyond; a hollow bar holds, "
-    "and is larger than needed. Where the paper states no factor, that of the setting is allowed.",
+    "and is larger than needed. Allowed is what is stated, or what the setting of ε promises.",
 )
 WORST = Panel(
     "worst",
@@ -92,8 +92,7 @@ def audit_view(
     Returns:
         A view that follows from public values alone.
     """
-    stops = SLIDER.stops if hasattr(kind, "noise_model") else COARSE
-    slider = replace(SLIDER, stops=stops) if is_varied else None
+    slider = replace(SLIDER, stops=SLIDER.stops if hasattr(kind, "noise_model") else COARSE) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
     panels = () if entry is None else (LIMIT, WORST, CURVE) if entry.picture else (LIMIT, CURVE)
     if answer and entry and entry.hypothetical:  # one released value, whose factor is that of the headline
@@ -110,30 +109,31 @@ def audit_view(
 
 
 def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] | None) -> Frame:
-    limit = _limit_of(audited, report)
-    computed = f"Computed: the worst pair of all tables that differ in one record, {audited.where}."
-    figures, captions = {"verdict": _limit(audited, report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
+    limit, claim = audited.promised, report.claimed
+    pair = "the worst pair" if report.is_exact else "between the worst pair found and a bound for the worst pair"
+    computed = f"Computed: {pair} of all tables that differ in one record, {audited.where}."
+    figures, captions = {"verdict": _limit(report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
     figures["curve"], captions["curve"] = _curve(report, limit)
     worst, drawn = report.worst, audited.entry.picture
     if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
-        figures["worst"], captions["worst"] = _two_laws(picture, worst, report, limit)
+        figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
     shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
     tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
-    said = (
-        f"the stated {report.claimed} {_finding(report)[1]}{tight}" if report.claimed.is_private else "no ε is stated"
+    said = {"chosen": "no ε is stated", "proved": f"the proved {limit} holds"}.get(
+        _kind_of(report, limit), f"the stated {limit} {_finding(report)[1]}{tight}"
     )
     headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}."
     if answer:
         headline = f"{answer[0]}: one changed record can make a release {factor_text(shown)} times as likely."
         note = f"{_allows(limit)}. {answer[1]}"
-    notes = note, belief_sentence(Guarantee(report.needed, report.claimed.delta))
+    notes = note, belief_sentence(Guarantee(report.needed, claim.delta))
     return Frame(headline, figures, notes, captions, numbers)
 
 
 def _in_plain_words(report: AuditReport, limit: Guarantee) -> str:
     """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
-    kind = "stated" if limit is report.claimed else "proved" if report.claimed.is_private else "chosen"
+    kind = _kind_of(report, limit)
     least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, limit.epsilon))
     if _is_exceeded(report, limit):
         return f"One changed record can make a release {least} times as likely; the {kind} ε allows {allowed} times."
@@ -152,20 +152,34 @@ def _allows(limit: Guarantee) -> str:
 
 def _sources(audited: Audited) -> str:
     """Name where the guarantee is stated and where it is proved."""
-    pairs = (("Stated", audited.claimed), ("Proved", audited.certified))
-    texts = [f"{name}: {one.reference.cited}." for name, one in pairs if one.is_private]
+    is_kept = audited.promised.epsilon == audited.claimed.epsilon
+    named = {audited.claimed: "Stated" if is_kept else "The paper’s formula"}
+    named[audited.certified] = "Stated and proved" if audited.certified in named else "Proved"
+    texts = [f"{name}: {one.reference.cited}." for one, name in named.items() if one.is_private]
     return " ".join(texts) or "No guarantee is stated or proved."
 
 
-def _limit(audited: Audited, report: AuditReport, limit: Guarantee) -> Figure:
-    """Draw what is stated, proved and computed on one axis."""
-    claim, proved = report.claimed, report.certified
-    name = "Stated and proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "Stated"
+def _limit(report: AuditReport, limit: Guarantee) -> Figure:
+    """Draw what is stated, proved and computed on one axis; what the paper states last if another ε is proved."""
+    claim, proved, computed = report.claimed, report.certified, _computed(report, limit)
+    name = "Stated and proved" if claim.epsilon == proved.epsilon else "Stated"
     rows = [_bar(name, claim, *_finding(report)) if claim.is_private else LossBar(name, 0.0, 0.0, "no guarantee")]
     if proved.is_private and name == "Stated":
         is_small = proved.epsilon <= limit.epsilon * (1 + SLACK)
-        rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "more than stated"))))
-    return verdict_figure([*rows, _computed(report, limit)], limit=limit.epsilon, allowed=_allows(limit))
+        rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "never more than this"))))
+    rows.append(computed)
+    if _kind_of(report, limit) == "proved":
+        verdict, words = _finding(report)
+        words = {"fails": "too small", "loose": "more than needed"}.get(verdict, words)
+        rows = [*rows[1:], _bar("The paper’s formula", claim, "aside", words)]
+    return verdict_figure(rows, limit=limit.epsilon, allowed=_allows(limit))
+
+
+def _kind_of(report: AuditReport, limit: Guarantee) -> str:
+    """Return whether the allowed ε is stated, or proved in place of the one that the paper states, or only chosen."""
+    if not report.claimed.is_private:
+        return "chosen"
+    return "stated" if limit.epsilon == report.claimed.epsilon else "proved"
 
 
 def _computed(report: AuditReport, limit: Guarantee) -> LossBar:
@@ -186,13 +200,6 @@ def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") 
     return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times{delta}", verdict, finding)
 
 
-def _limit_of(audited: Audited, report: AuditReport) -> Guarantee:
-    """Return what is allowed: what is stated, or proved if the mechanism keeps that instead, or else the setting."""
-    proved, claim, epsilon = report.certified, report.claimed, getattr(audited.mechanism, "epsilon", math.inf)
-    is_repaired = proved.epsilon == epsilon != claim.epsilon and claim.is_private
-    return proved if is_repaired else claim if claim.is_private else audited.promised
-
-
 def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
     """Draw the privacy curve, and say what its dot means: of the allowed loss if exceeded, else of half the loss."""
     curve, broken = report.curve, report.broken_at(limit)
@@ -202,19 +209,19 @@ def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
         curve.lower,
         broken=broken,
         claimed=(limit.epsilon, limit.delta) if report.claimed.is_private else None,
-        name="stated" if limit is report.claimed else "proved",
+        name=_kind_of(report, limit),
     )
     drawn = figure.data[0]
     dot = int(np.abs(drawn["x"] - (limit.epsilon if broken.any() else min(limit.epsilon, report.needed) / 2)).argmin())
     point = value_mark(drawn["x"][dot], drawn["y"][dot], "", INVALID if broken.any() else EXACT)
     factor, delta = factor_text(float(drawn["x"][dot])), numeral(float(curve.deltas[dot]), 2)
-    meaning = f"Dot: every set of releases is at most {factor} times as likely, plus {delta} (δ)."
+    meaning = f"The dot, for example: every set of releases is at most {factor} times as likely, plus {delta} (δ)."
     return replace(figure, data=(*figure.data, point)), meaning
 
 
-def _two_laws(picture: TwoLaws, worst: WorstCase, report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
+def _two_laws(picture: TwoLaws, worst: WorstCase, audited: Audited, report: AuditReport) -> tuple[Figure, str]:
     """Draw both tables' distributions, marked at the output of the largest factor if it is there; with a caption."""
-    loss, mark = picture.part or report.needed_at_least, None
+    loss, mark, limit = picture.part or report.needed_at_least, None, audited.promised
     with np.errstate(divide="ignore", invalid="ignore"):
         losses = np.nan_to_num(np.log(picture.first) - np.log(picture.second))
     place = int(np.where(losses > loss * (1 - TIGHT), picture.first, 0.0).argmax())
@@ -224,14 +231,15 @@ def _two_laws(picture: TwoLaws, worst: WorstCase, report: AuditReport, limit: Gu
         text += f" ({factor_text(limit.epsilon)} allowed)" if is_red and not is_part else ""
         mark = place, text, INVALID if is_red else GREEN
     first, second = (f" {table}" if len(table) < 20 else "" for table in (worst.first, worst.second))
+    tables = audited.entry.tables if first else "The tables differ in one record."
     laws = {f"first table{first}": picture.first, f"second table{second}": picture.second}
     figure = laws_figure(picture.places, laws, x=picture.x, y=picture.y, mark=mark)
-    return figure, _about_the_pair(picture, report.at_least)
+    return figure, _about_the_pair(picture, tables, report.at_least)
 
 
-def _about_the_pair(picture: TwoLaws, loss: float) -> str:
+def _about_the_pair(picture: TwoLaws, tables: str, loss: float) -> str:
     """Return what the picture of the worst pair shows; of one of several numbers, also its part of the `loss`."""
-    caption = f"The tables differ in one record: the more they overlap, the better it is hidden. {picture.caption}"
+    caption = f"{tables} The closer the two are, the better the changed record is hidden. {picture.caption}"
     if not 0 < picture.part < loss * (1 - 1e-9):
         return caption.strip()
     times = loss / picture.part
@@ -254,12 +262,7 @@ def _finding(report: AuditReport) -> tuple[str, str]:
     return ("loose", "holds, more than needed") if proved < claim else ("open", "holds for these tables")
 
 
-LOSSES = Panel(
-    "losses",
-    "How different were simulated releases of two tables?",
-    "The share of simulated releases above each factor.",
-    help=FACTOR_IN_WORDS,
-)
+LOSSES = Panel("losses", "How different were simulated releases?", "The share above each factor.", help=FACTOR_IN_WORDS)
 
 
 def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
@@ -281,10 +284,8 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
     if audit.is_refuted:
         said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
-    rows = [
-        _bar("Proved", claimed, *(("fails", "does not hold") if audit.is_refuted else ("holds", "holds"))),
-        LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times"),
-    ]
+    proved = _bar("Proved", claimed, *(("fails", "does not hold") if audit.is_refuted else ("holds", "holds")))
+    rows = [proved, LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times")]
     notes = (
         f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
         f"of two made-up tables. {shows}",
@@ -294,8 +295,7 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
         "losses": losses_figure(audit.first, audit.second, claimed=claimed.epsilon),
     }
     frame = Frame(said, figures, notes, {"losses": tables.description})
-    board = Board("audit", "Privacy loss", (LIMIT, LOSSES), {})
-    return View(board, lambda stop: (frame,))
+    return View(Board("audit", "Privacy loss", (LIMIT, LOSSES), {}), lambda stop: (frame,))
 
 
 # The papers' claims: one bound along its axis

@@ -44,8 +44,13 @@ whose probabilities differ by less than this share of the largest difference are
 
 # The verdict
 
-VERDICTS = {"holds": (GREEN, GREEN), "loose": (BOUND, BOUND), "open": (BOUND, BOUND), "fails": (BOUND, INVALID)}
-"""The verdicts on a loss, with the colours of its bar and of the dot before its finding."""
+VERDICTS = {"holds": (GREEN, GREEN), "fails": (BOUND, INVALID)} | dict.fromkeys(
+    ("loose", "open", "aside"), (BOUND, BOUND)
+)
+"""The verdicts on a loss, with the colours of its bar and of the dot before its finding. One aside is no promise."""
+
+PALE = {"loose": 0.15, "aside": 0.35}
+"""The opacity of bars that are not filled."""
 
 
 @dataclass(frozen=True)
@@ -66,39 +71,41 @@ class LossBar:
 def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "", allowed: str = "") -> Figure:
     """Draw each loss as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
 
-    The field up to the `limit` is shaded, with the text `allowed` above. The computed loss, the last row, is green in
-    this field and red beyond. Between the least and the largest possible value, a bar is pale. Without a title, the
-    axis has the factors of losses.
+    The field up to the `limit` is shaded, with the text `allowed` above. The computed loss, the last row but one
+    aside, is green in this field and red beyond. Between the least and the largest possible value, a bar is pale.
+    Without a title, the axis has the factors of losses.
     """
     largest = max([limit, *(row.high for row in rows if math.isfinite(row.high))]) or 1.0
     end, bound = 1.45 * largest, limit * (1 + 1e-9)  # a value stands behind its bar
     side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
-    traces, texts = list[Trace](), [_text(limit, -1.2, allowed, xanchor=side, xshift=away, yanchor="top")]
+    traces, texts = list[Trace](), [_text(limit, 1, allowed, yref="paper", xanchor=side, xshift=away, yanchor="bottom")]
+    computed = max(place for place, row in enumerate(rows) if row.verdict != "aside")
     for place, row in enumerate(rows):
         low, high, within = min(row.low, end), min(row.high, end), min(row.low, bound)
-        is_last = place == len(rows) - 1
-        inside, mark = (GREEN if is_last else VERDICTS[row.verdict][0]), VERDICTS[row.verdict][1]
-        above = INVALID if is_last and row.low > bound else BOUND
+        inside, mark = VERDICTS[row.verdict]
+        inside = GREEN if place == computed else inside
+        above, pale = INVALID if place == computed and row.low > bound else BOUND, PALE.get(row.verdict)
         for start, stop, colour in (
-            (0.0, within, faded(inside, 0.15) if row.verdict == "loose" else inside),
-            (within, low, faded(above, 0.15) if row.verdict == "loose" else above),
+            (0.0, within, faded(inside, pale) if pale else inside),
+            (within, low, faded(above, pale) if pale else above),
             (low, high, faded(inside if row.high <= bound else above, 0.35)),
         ):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
+        beside = limit if limit - 0.25 * end < high < limit else high  # not across the dotted line
         words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
         texts += [
             _text(0.0, place - 0.18, f"{row.name}{words}", xanchor="left", xref="paper", yanchor="bottom"),
-            _text(high, place, f"<b>{row.text}</b>", xanchor="left" if high < end else "right", xshift=5),
+            _text(beside, place, f"<b>{row.text}</b>", xanchor="left" if high < end else "right", xshift=5),
         ]
     field = {"type": "rect", "x0": 0, "x1": limit, "yref": "y domain", "y0": 0, "y1": 1, "layer": "below"}
     return figure_of(
         traces,
         x=titled(title, range=[0, end]) if title else factor_axis(end),
-        y={"range": [len(rows) - 0.6, -1.3], "visible": False, "fixedrange": True},
+        y={"range": [len(rows) - 0.7, -0.75], "visible": False, "fixedrange": True},
         height=100 + 170 * len(rows),
         meta=ROWS["meta"] | {"least": 80 + 38 * len(rows)},
-        margin={"l": 16, "r": 24, "t": 12, "b": 52},
+        margin={"l": 16, "r": 24, "t": 30, "b": 52},
         barmode="overlay",
         annotations=texts,
         shapes=[

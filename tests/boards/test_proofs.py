@@ -10,6 +10,7 @@ import pytest
 import dpbayes as dp
 from dpbayes.audit.entry import TablePair
 from dpbayes.audit.registry import POINTS, Audited, audit
+from dpbayes.base.looks import INVALID
 from dpbayes.base.parameters import Parameter, parameters_of
 from dpbayes.base.text import numeral_above, typed
 from dpbayes.base.validation import InputError
@@ -81,8 +82,7 @@ def test_every_board_is_complete_and_small(kind: Any) -> None:
     board = view.complete() if hasattr(kind, "noise_model") else view.with_frames({"1": view.frames_at("1")})
     assert len(board.block()) < 400_000
     for (frame,) in board.frames.values():
-        assert list(rows(frame))[-1] == "Computed"
-        assert list(rows(frame))[:-1] in (["Stated", "Proved"], ["Stated and proved"])
+        assert list(rows(frame)) in (["Stated and proved", "Computed"], ["Proved", "Computed", "The paper’s formula"])
         assert len(re.findall(r"\d[\d,]*(?:\.\d+)?", frame.headline.replace(" × 10", ""))) <= 2
         assert "curve" in frame.figures
 
@@ -104,6 +104,13 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     (repaired,) = network_view(PosteriorSampler).frames_at("2")
     assert repaired.headline.endswith(f"; the proved ε allows {numeral_above(np.exp(2))} times.")
     assert repaired.numbers["factor"] <= np.exp(2)
+    assert rows(repaired)["The paper’s formula"].endswith(" times too small")
+    (private,) = network_view(PosteriorSampler).frames_at("0.1")
+    assert rows(private)["The paper’s formula"].endswith(" times more than needed")
+    for frame, epsilon in ((repaired, 2), (private, 0.1)):
+        assert frame.notes[0] == f"Posterior sampling: the proved ε = {epsilon} holds."
+        assert INVALID not in str(frame.figures["verdict"])
+        assert trace(frame, "proved")["x"][0] == epsilon
 
 
 def die_view(kind: Any, n: int, **fields: Any) -> Any:

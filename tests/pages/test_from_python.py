@@ -59,8 +59,8 @@ def in_data(at: AppTest, values: list[Any]) -> None:
 
 def in_audit(at: AppTest, values: list[Any]) -> None:
     (needed,) = values
-    computed = frame_of(boards(at)[0])["figures"]["verdict"]["data"][-1]["hovertemplate"]
-    assert f" {factor_text(needed)} times" in computed
+    texts = [note["text"] for note in frame_of(boards(at)[0])["figures"]["verdict"]["layout"]["annotations"]]
+    assert f"<b>{factor_text(needed)} times</b>" in texts
 
 
 def in_lab(at: AppTest, values: list[Any]) -> None:
