@@ -356,8 +356,10 @@ def test_the_same_file_can_be_loaded_again_after_a_ready_table(at: AppTest) -> N
     assert "mine.csv" in page_headline(at)
 
 
-def test_the_recipient_does_not_see_an_uploaded_table(at: AppTest) -> None:
+def test_the_recipient_sees_of_an_uploaded_table_what_is_declared_public_alone(at: AppTest) -> None:
+    edit(at, {1: {"values": "no = NO; yes", "public": True}})
     take_seat(at, Seat.RECIPIENT)
+    assert at.dataframe[0].value["values"].tolist() == ["not declared public", "no; yes"]
     assert not figures(at)
     assert not at.get("file_uploader")
     text = everything(at)

@@ -433,6 +433,8 @@ def public_columns(chosen: Chosen) -> None:
         domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
+        if not chosen.is_curator:  # as in a release, without spellings of the records
+            cells = {"values": "not declared public"} if name in leaks else {**cells, "values": "; ".join(states)}
         public = {PUBLIC: "no" if name in leaks else "yes"}
         lines.append({"column": name} | meaning | cells | public)
     with st.container(key="domains"):
