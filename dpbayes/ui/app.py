@@ -92,9 +92,8 @@ def top_bar(title: str, *, has_seat: bool) -> None:
     missing = _missing_from_link()
     with st.container(horizontal=True, vertical_alignment="center", key="bar"):
         st.title(title, width="content")
-        if has_seat:
-            may_change = title != "Release" or person().may(Act.READ_LEDGER)
-            mirror("segments.seat", current().seat if may_change else Seat.RECIPIENT)
+        if has_seat and (title != "Release" or person().may(Act.READ_LEDGER)):
+            mirror("segments.seat", current().seat)
             st.segmented_control(
                 "View as",
                 list(Seat),
@@ -103,7 +102,6 @@ def top_bar(title: str, *, has_seat: bool) -> None:
                 required=True,
                 on_change=lambda: change(seat=st.session_state["segments.seat"] or current().seat),
                 label_visibility="collapsed",
-                disabled=not may_change,
             )
         if title == "Explore":
             parameter_control("explore.view", label="collapsed")

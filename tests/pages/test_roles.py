@@ -43,6 +43,7 @@ def test_a_visitor_checks_files_and_sees_nothing_of_the_ledger(path: Path, becom
     assert not said(at), "no locked door"
     assert "anyone could" in at.info[0].value, "the example"
     assert "garden" not in everything(at)
+    assert "segments.seat" not in [control.key for control in at.segmented_control], "there is no other view"
     assert str(path) not in everything(at)
     assert [box.key for box in at.get("file_uploader")] == ["release.file"]
 
