@@ -31,7 +31,7 @@ def test_a_release_is_paid_for_made_taken_away_and_checked_by_whoever_gets_the_f
     download.value.save_as(tmp_path / "release.json")
     assert verify((tmp_path / "release.json").read_bytes()).holds
     screen.option("Recipient").click()
-    expect(screen.headline).to_contain_text("Your last release: 8 of 8 checks passed")
+    expect(screen.headline).to_contain_text("Your last release, as its readers see it: 8 of 8 checks passed")
     screen.settle()
     screen.main.locator("input[type=file]").set_input_files(tmp_path / "release.json")
     expect(screen.page.locator(".dpbayes-board[data-stop] .main-svg").first).to_be_attached()

@@ -42,7 +42,7 @@ from tests.pages.conftest import (
 )
 from tests.releases.made import NETWORK, opened, released
 
-PAGE = "pages/release.py"
+PAGE, AUTHOR = "pages/release.py", "No check shows who wrote it."
 
 
 def box(at: AppTest, label: str) -> Any:
@@ -97,6 +97,9 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     at = open_page(PAGE, epsilon="0.5", **query)
     assert not path.exists()
     assert (box(at, "Dataset name").value, box(at, "Total budget ε").value) == (name, "0.5")
+    public = Chosen(at.session_state["settings"]).network
+    listed = [f"**{node}**: {'; '.join(states)}" for node, states in zip(public.names, public.states, strict=True)]
+    assert "  \n".join(listed) in [plain(text.value) for text in at.markdown]
     at = typed(at, Total_budget_ε="1.5")
     assert page_headline(at).endswith("at a cost of ε = 0.5.")
     at = make(at)
@@ -125,11 +128,13 @@ def test_a_typed_budget_stays_when_epsilon_changes_and_other_pages_are_opened(pa
 def test_afterwards_the_panel_shows_what_is_left_and_is_not_armed(path: Path, tmp_path: Path) -> None:
     opened(tmp_path, budget="3")
     at = open_page(PAGE, epsilon="0.5")
+    assert any("choose its former dataset" in text for text in captions(at))
     at = fine(at.selectbox(key="release.dataset.asia").set_value("garden").run())
     assert sums(at) == ["0.5", "0.5", "3"]
     at = make(at)
     assert page_headline(at) == "The release garden-1 is made: 8 of 8 checks passed."
     assert make_button(at) is None
+    assert any(fold.label == "Another release: ε = 2.5 is left for garden" for fold in at.expander)
     again = open_page(PAGE, epsilon="0.5")
     assert again.selectbox(key="release.dataset.asia").options == ["garden"], "one budget for one table"
     assert any("exists and costs no budget again" in text for text in captions(again))
@@ -236,7 +241,7 @@ def test_gaussian_noise_is_charged_to_a_budget_in_rho(path: Path) -> None:
 def test_a_budget_without_a_delta_pays_for_an_adaptive_release_with_laplace_noise(path: Path) -> None:
     make(typed(open_page(PAGE, epsilon="0.5"), Total_budget_ε="3"))
     at = open_page(PAGE, epsilon="0.75", mechanism=ADAPTIVE)
-    assert at.selectbox(key="release.mechanism").value == ADAPTIVE
+    assert at.selectbox(key="choice.mechanism").value == ADAPTIVE
     assert "δ" not in [candidate.label for candidate in at.text_input]
     risen = [metric.value.partition(" at most ")[2] for metric in at.metric]
     assert risen == [f"{in_hundred(ceiling(SUSPICION, Guarantee(1.25)))}%"]  # of both releases
@@ -345,10 +350,10 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 def test_without_a_file_there_is_an_example_that_verifies(path: Path) -> None:
     at, checks = open_page(PAGE, seat="recipient"), verify(example()).checks
     assert all(check.holds for check in checks)
-    assert page_headline(at) == f"Built-in example: {len(checks)} of {len(checks)} checks passed."
+    assert page_headline(at) == f"Built-in example: {len(checks)} of {len(checks)} checks passed. {AUTHOR}"
     assert "ε = 0.6" in next(plain(text.value) for text in at.markdown if text.value.startswith("**One person"))
     assert frame_of(boards(at)[-1])["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This")
-    assert page_headline(uploaded(example())) == "Your file release.json: 8 of 8 checks passed."
+    assert page_headline(uploaded(example())) == f"Your file release.json: 8 of 8 checks passed. {AUTHOR}"
     assert not path.exists(), "public records cost no budget"
 
 

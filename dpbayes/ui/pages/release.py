@@ -57,7 +57,7 @@ from dpbayes.ui.pages.release_history import (
     show_later,
 )
 from dpbayes.ui.session.chosen import SLOW_SAMPLE, Chosen, TableMissing, kind_called
-from dpbayes.ui.session.current import change, set_parameter
+from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.link import read_parameter
 from dpbayes.ui.session.looked import OF_BOARDS, OTHERS, looked_at
@@ -67,7 +67,7 @@ from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share_python, show
 from dpbayes.ui.widgets.from_python import FACE, program, show_python
-from dpbayes.ui.widgets.opened_release import NEWEST, opened_release, small_graph
+from dpbayes.ui.widgets.opened_release import NEWEST, named_on, opened_release, small_graph
 from dpbayes.ui.widgets.show import headline, sentence_instead
 
 ADAPTIVE = OF_RECORDS[0].__name__
@@ -77,9 +77,11 @@ KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 NEW = "New dataset"
 
 OWN_BUDGET = (
-    "A second budget for the same records adds to the first. The ledger recognises a table only if its columns and "
-    "values are unchanged."
+    "The ledger recognises a table only if its columns and values are unchanged. A second budget for the same people "
+    "adds to the first."
 )
+SAME = "These records were released before. Their budget pays for all releases of them."
+LATER = "One person’s records belong to one dataset: for a later version of a table, choose its former dataset."
 
 AROUND: Axis = {"tickvals": (0.1, 0.5, 0.9), "ticktext": ("0.4 below", "your table’s answer", "0.4 above")}
 """The axis around an answer that is not known."""
@@ -101,7 +103,7 @@ def release_page(chosen: Chosen) -> None:
     else:
         example_or_file(None if chosen.settings.story else last_release())  # a story is about the example
         if not person().may(Act.RELEASE):
-            st.caption(f"{REFUSALS[Act.RELEASE]} {HOW}")
+            st.caption(REFUSALS[Act.RELEASE], help=HOW)
     share_python(lambda: show_python(CHECK, "release", chosen))
 
 
@@ -111,15 +113,24 @@ def _release(chosen: Chosen, path: Path) -> None:
     try:
         require_releasable(chosen)
         row = st.session_state.get(RELEASED)
-        form = st.container() if row is None else st.expander("Another release", key=f"release.another.{row}")
+        books = ledger.read_books(path) if path.exists() else ledger.Books()
+        form = st.container()
+        if row is not None:
+            made = books.account(books.spendings[row].reservation.dataset)
+            left = as_epsilon(made.measure, made.left, float(chosen.parameter("delta")))
+            label = f"Another release: ε = {left} is left for {escaped(made.dataset)}"
+            form = st.expander(label, key=f"release.another.{row}")
         with form, st.container(key="cards"):
             columns = st.columns(3)
-        books = ledger.read_books(path) if path.exists() else ledger.Books()
         same = ledger.names_of(path, chosen.dataset) if books.accounts and not chosen.is_connected else ()
         measures = {books.accounts[name].measure for name in same}
         is_pure = chosen.reads_records and measures == {PrivacyMeasure.EPSILON}
         with _card(columns[0], "What goes out"):
             request = _request(chosen, is_pure=is_pure)
+            public = request.columns if isinstance(request, AdaptiveRequest) else request.network
+            with st.expander("Names and values that go out"):
+                own = zip(public.names, public.states, strict=True)
+                st.markdown("  \n".join(f"**{escaped(name)}**: {escaped('; '.join(states))}" for name, states in own))
         with _card(columns[2], "What it costs"):
             budget, pay, more = (st.container() for _ in range(3))
             with budget:
@@ -128,7 +139,8 @@ def _release(chosen: Chosen, path: Path) -> None:
         published = None if charged.is_new else shown_again(path, request)
         with _card(columns[1], "What readers learn"):
             _worth(chosen, request)
-            _risks(charged, is_made=published is not None)
+            if published is None:
+                _risks(charged)
         if published is not None:
             pay.caption("This release exists and costs no budget again. For another one, change the mechanism or ε.")
         else:
@@ -177,8 +189,9 @@ def require_releasable(chosen: Chosen) -> None:
 def _request(chosen: Chosen, *, is_pure: bool) -> Chargeable:
     """Show the mechanism, its privacy loss and what it releases; return the request for the suggested name."""
     first, second = st.columns(2)
+    kinds = list(dict.fromkeys((*KINDS, chosen.settings.mechanism)))
     with first:
-        _mechanism(chosen)
+        controls.choice("Mechanism", "mechanism", kinds, format_func=lambda kind: kind_called(kind).label)
     if chosen.settings.mechanism not in KINDS:
         label = kind_called(chosen.settings.mechanism).label
         raise InputError(f"The mechanism {label} has no exact sampler and no real release. Choose another one.")
@@ -206,19 +219,6 @@ def _request(chosen: Chosen, *, is_pure: bool) -> Chargeable:
     return request
 
 
-def _mechanism(chosen: Chosen) -> None:
-    key, name = "release.mechanism", chosen.settings.mechanism
-    controls.mirror(key, name if name in KINDS else None)
-    st.selectbox(
-        "Mechanism",
-        KINDS,
-        key=key,
-        format_func=lambda kind: kind_called(kind).label,
-        placeholder="Choose a mechanism with exact noise",
-        on_change=lambda: change(mechanism=st.session_state[key]),
-    )
-
-
 def _set_epsilon(text: str) -> None:
     set_parameter("epsilon", read_parameter("epsilon", controls.plain_number(text)))
 
@@ -237,7 +237,7 @@ def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     meaning = ": one for each value of a column" * ("count" in numbers)
     meaning += ", given its parents" * bool(meaning and request.network.edges)
     st.markdown(f"**{numbers}** from {records}{escaped(chosen.data_title)}{meaning}.")
-    small_graph(request.network)
+    small_graph(request.network, named_on(request.network, chosen))
     if values := [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]:
         st.caption(escaped(", ".join(values)))
 
@@ -401,8 +401,7 @@ def _account_to_charge(
         paid = st.session_state.pop(_CHARGED, None) or st.session_state.get(key, request.dataset)
         controls.mirror(key, paid if paid in options else options[0] if same else NEW)
         dataset = st.selectbox("Dataset and its budget", options, key=key)
-        if same:
-            st.caption("These records were released before. Their budget pays for all releases of them.")
+        st.caption(SAME if same else LATER)
         if dataset in accounts:
             account = accounts[dataset]
             return ChargedAccount(account, cost_in(account.measure, request.cost), delta)
@@ -431,6 +430,8 @@ def _new_account(request: Chargeable, delta: Fraction, more: DeltaGenerator, *, 
         delta = promise[1] or rest or delta
         if most > promise[0]:
             said += f" If all of it is spent: {belief_sentence(Guarantee(float(most), float(rest)))}"
+        elif most == promise[0]:
+            said += " It follows ε until you type a number: choose the limit before ε."
     except InputError as error:
         problem = str(error)
         said = f":red[{escaped(problem)}]"
@@ -446,10 +447,10 @@ def _promise(request: Chargeable) -> tuple[Fraction, Fraction]:
     return (stated.epsilon, stated.delta) if stated else (number_of(request.cost), Fraction(0))
 
 
-def _risks(charged: ChargedAccount, *, is_made: bool) -> None:
+def _risks(charged: ChargedAccount) -> None:
     """State the risk for one person of all releases of the records with this one, if there are others."""
     account, own = charged.account, charged.cost or Fraction(0)
-    spent = account.spent if is_made else account.spent + own
+    spent = account.spent + own
     if spent > own > 0:
         of_all = Guarantee(epsilon_of(account.measure, spent, float(charged.delta)))
         rise = belief_rise(SUSPICION, ceiling(SUSPICION, of_all))

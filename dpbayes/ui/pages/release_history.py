@@ -31,6 +31,7 @@ from dpbayes.ui.widgets.show import sentence_instead
 RELEASED = "release.released"
 """Where a session stores the row of the release that it made last."""
 
+AS_READ = "Your last release, as its readers see it"
 BUDGET_DELTA = (
     "The probability that the limit of ε fails. With 0, the budget pays for Laplace noise only. Above 0, it pays "
     "for Gaussian noise, too. Whether it is 0 cannot change later."
@@ -173,7 +174,7 @@ def example_or_file(mine: bytes | None) -> None:
         if file is not None:
             data, name, key = file.getvalue(), f"Your file {file.name}", FILE
         else:
-            data, name, key = (mine, "Your last release", "mine") if mine else (example(), "Built-in example", EXAMPLE)
+            data, name, key = (mine, AS_READ, "mine") if mine else (example(), "Built-in example", EXAMPLE)
         opened_release(data, name, key=key, places=(above, left, right))
 
 

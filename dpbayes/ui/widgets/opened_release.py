@@ -50,6 +50,8 @@ SEND = "Next: send release.json to its readers. They check it and ask it questio
 ASK = "Ask this release a question below, or upload a release.json that you received to check it."
 """The next step of a curator, and of anyone else."""
 
+AUTHOR = " No check shows who wrote it."
+
 MOST_DRAWN = 30
 """The most nodes of a graph that is drawn."""
 
@@ -74,19 +76,20 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
         return
     document, number = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
     with above:
-        headline(f"{escaped(name)}: {number} of {number} checks passed.")
+        headline(f"{escaped(name)}: {number} of {number} checks passed.{AUTHOR * bool(places)}")
         st.markdown(ASK if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
     made = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
     source = escaped(f"{made} {signature_line(document.content)}")
     alert = st.success if "signature" in document.content else st.info
+    named = named_on(document.network, Chosen(Settings()) if key == EXAMPLE else Chosen.now())
     with right:  # before the answer, which can take long
-        if key == FILE:  # the source of others is known
+        if places:
             alert(source)
         for title, text in promise_lines(document).items():
             st.markdown(f"**{title}.** {escaped(text)}")
-        small_graph(document.network)
+        small_graph(document.network, named)
         if isinstance(document.sampled, SampledSteps):
             st.caption("Arrows were chosen with noise: some can be missing or wrong.")
     with left:
@@ -95,12 +98,11 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
     with files:
         _files(document, reading, data, key=key)
     with question, sentence_instead(), st.spinner("Computing the answer …"):
-        named = _named(document.network, key)
         target, answer = _ask(document, named, reading, table, key=key)
         inputs = data, reading, target, answer
         show(f"{key}.rows", inputs, lambda: released_view(document, named, reading, target, answer))
     with st.expander("Full statement and checks"):
-        if key != FILE:
+        if not places:
             alert(source)
         for title, sentences in parts_of(document).items():
             st.markdown(f"**{title}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
@@ -119,9 +121,8 @@ def _loss(document: Document) -> str:
     return f"{measure_of(cost).symbol} = {amount_text(number_of(cost))}"
 
 
-def _named(network: Network, key: str) -> Network:
+def named_on(network: Network, chosen: Chosen) -> Network:
     """Return a network with what its nodes mean as their names, if they are columns of the open table."""
-    chosen = Chosen(Settings()) if key == EXAMPLE else Chosen.now()
     if any(chosen.domains.get(name) != states for name, states in zip(network.names, network.states, strict=True)):
         return network
     said = {name: chosen.readable[name].name if name in chosen.readable else name for name in network.names}
@@ -152,18 +153,21 @@ def promise_lines(document: Document) -> dict[str, str]:
     return {
         "Published": document.sampled.described,
         "One person": f"The privacy loss is {_loss(document)}. {person}",
-        "Accuracy": document.sampled.accuracy,
+        "Accuracy": f"{document.sampled.accuracy} This is accuracy, not protection of a group.",
         "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
         f"{choice} chosen after looking at the records.{looked}",
     }
 
 
-def small_graph(network: Network) -> None:
-    """Draw a graph, unless it has many nodes."""
+def small_graph(network: Network, named: Network) -> None:
+    """Draw a graph, unless it has many nodes, and state what its nodes mean, which are the names of `named`."""
     if len(network.names) <= MOST_DRAWN:
         places = places_in_rows(layered_positions(network.names, network.edges), network.edges)
         style = dag_mask(places, network.edges)
         st.html(f'<div class="graph" role="img" aria-label="The graph" style="{style}"></div>')
+        pairs = zip(network.names, named.names, strict=True)
+        if meanings := ", ".join(f"{name}: {meaning}" for name, meaning in pairs if name != meaning):
+            st.caption(escaped(meanings))
 
 
 def _reading(release: Release[Outcome], *, key: str) -> Reading:
@@ -243,8 +247,7 @@ def _files(document: Document, reading: Reading, data: bytes, *, key: str) -> No
 
     def offer(label: str, file: str, content: Any, mime: str) -> None:
         kind = "primary" if (key, file) == (NEWEST, "release.json") else "secondary"
-        icon = ":material/download:"
-        download_button(label, content, file, mime, key=f"{key}.{file}", type=kind, icon=icon)
+        download_button(label, content, file, mime, key=f"{key}.{file}", type=kind, icon=":material/download:")
 
     offer("Download release.json", "release.json", data, "application/json")
     offer("Report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
