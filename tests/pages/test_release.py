@@ -109,8 +109,7 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     (spending,) = ledger.read_books(path).of(name)
     assert verify(ledger.outcome(path, spending.row)).holds
     for story, shown in (("", "Your last release"), ("publish", "Built-in example")):
-        recipient = replace(at.session_state["settings"], seat=Seat.RECIPIENT, story=story, step=4)
-        at.session_state["settings"] = recipient
+        at.session_state["settings"] = replace(at.session_state["settings"], seat=Seat.RECIPIENT, story=story)
         assert page_headline(fine(at.run())).startswith(shown)
 
 
@@ -397,9 +396,6 @@ def test_a_file_is_checked_and_a_changed_one_is_not_shown(path: Path, tmp_path: 
     assert not is_valid(at)
     assert "not a valid release" in at.error[0].value
     assert not boards(at)
-    fine(at.file_uploader(key="release.file").set_value(("clinic.csv", b"age,bmi\n1,2", "text/csv")).run())
-    assert not is_valid(at)
-    assert "not a valid release" in at.error[0].value
 
 
 def test_of_a_large_release_a_few_rows_are_shown_and_answers_are_naive(

@@ -76,12 +76,9 @@ KINDS = (*(entry.kind.__name__ for entry in RELEASABLE.values()), ADAPTIVE)
 
 NEW = "New dataset"
 
-OWN_BUDGET = (
-    "The ledger recognises a table only if its columns and values are unchanged. A second budget for the same people "
-    "adds to the first."
-)
 SAME = "These records were released before. Their budget pays for all releases of them."
 LATER = "One person’s records belong to one dataset: for a later version of a table, choose its former dataset."
+OWN_BUDGET = f"{LATER} The ledger recognises a table only if its columns and values are unchanged."
 
 AROUND: Axis = {"tickvals": (0.1, 0.5, 0.9), "ticktext": ("0.4 below", "your table’s answer", "0.4 above")}
 """The axis around an answer that is not known."""

@@ -50,8 +50,6 @@ SEND = "Next: send release.json to its readers. They check it and ask it questio
 ASK = "Ask this release a question below, or upload a release.json that you received to check it."
 """The next step of a curator, and of anyone else."""
 
-AUTHOR = " No check shows who wrote it."
-
 MOST_DRAWN = 30
 """The most nodes of a graph that is drawn."""
 
@@ -74,9 +72,9 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
         for failed in failures:
             assumption(f":red[{escaped(failed.sentence)}]", holds=False)
         return
-    document, number = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
+    document, n = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
     with above:
-        headline(f"{escaped(name)}: {number} of {number} checks passed.{AUTHOR * bool(places)}")
+        headline(f"{escaped(name)}: {n} of {n} checks passed.{' No check shows who wrote it.' * bool(places)}")
         st.markdown(ASK if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
