@@ -185,8 +185,21 @@ def test_the_noise_of_laplace_and_fourier_is_as_stated() -> None:
     kinds = dp.LaplaceUpdates(prior=network, epsilon=0.1), dp.LaplaceFourier(prior=network, epsilon=0.1, t=0.24)
     laplace, fourier = (kind.simulate(counts, np.random.default_rng(2), (4000,)).outcome.updates for kind in kinds)
     of_counts = (laplace, "bronc"), (fourier, "bronc"), (fourier, "dysp")
-    noise = [network.table(updates.std(axis=0), node=network.index(name)).mean() for updates, name in of_counts]
-    assert noise == pytest.approx([230, 170, 130], rel=0.05)
+    sizes = [network.table(np.abs(one - one.mean(axis=0)), node=network.index(name)) for one, name in of_counts]
+    noise = [size.mean() for size in sizes]
+    assert noise == pytest.approx([160, 130, 100], rel=0.05)
+    assert (network.cell_count, len(network.closure) - 1) == (36, 20)
+
+
+STATED = ("arrow", 0, 1, "from 19.1 to 3.6"), ("exercise", 1, 0.05, "3.5"), ("exercise", 1, 0.2, "0.65")
+
+
+def test_a_text_of_a_story_states_what_its_headline_states() -> None:
+    for key, number, tolerance, said in STATED:
+        step = STORIES[key].steps[number]
+        at = open_page(f"pages/{step.page}.py", **step.query | {"explore.tolerance": f"{tolerance}"})
+        assert f" {said} " in frame_of(boards(at)[0])["headline"]
+        assert all(part in f"{STORIES[key].learnt} {step.guess.ask}" for part in re.findall(r"[\d.]+\d", said))
 
 
 def test_a_link_into_a_story_that_there_is_not_says_so() -> None:

@@ -173,10 +173,11 @@ def inputs_of(chosen: Chosen) -> Hashable:
 
 
 def _beside() -> tuple[Panel, ...] | None:
-    """Return what the open step of a story is about besides the answer; None for all pictures."""
+    """Return what the open step of a story, or its summary, is about besides the answer; None for all pictures."""
     story = open_story()
-    guess = story.step.guess if story is not None and story.step is not None else None
-    return None if guess is None else (PERSON,) if guess.number == "belief" else ()
+    if story is None or (story.step is not None and story.step.guess is None):
+        return None
+    return (PERSON,) if story.step is None or story.step.guess.number == "belief" else ()
 
 
 def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
@@ -214,7 +215,8 @@ def _which_epsilon(chosen: Chosen, place: "st.delta_generator.DeltaGenerator") -
             if st.button(label, type="secondary" if is_doubtful else "primary", key="epsilon.use", width="stretch"):
                 set_parameter("epsilon", least)
                 st.switch_page("pages/release.py")
-        st.caption(belief_text(inputs.mechanism_at(least).certified))
+        if not chosen.settings.story:  # which may ask for this limit
+            st.caption(belief_text(inputs.mechanism_at(least).certified))
 
 
 def tolerance_inputs(chosen: Chosen, tables: Tables | None = None) -> ToleranceInputs:

@@ -227,7 +227,7 @@ def _graph(chosen: Chosen) -> None:
     if chosen.reads_records:
         st.caption("Adaptive chooses its own graph. This one only names the columns.")
     elif len(graph.names) <= MOST_DRAWN:
-        others = [f"{name}: {meaning}" for name, meaning in meanings_of(chosen).items() if name != meaning]
+        others = [f"{name}: {meaning}" for name, meaning in meanings_of(chosen).items() if name.lower() != meaning]
         st.container(key="names").caption(escaped(", ".join(others)))
         st.html(f'<div class="graph" role="img" aria-label="The graph: {size}" style="{_drawing(graph, size)}"></div>')
     if is_edited:
