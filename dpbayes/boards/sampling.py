@@ -232,8 +232,8 @@ WON = Panel(
 )
 GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true value of the record.")
 
-MOST_WON = 2 / 3
-"""The share of games below which the attacker learns little."""
+MOST_LOSS = math.log(2)
+"""The total epsilon with which no attacker is right in over two of three games: 2/3 = 1 / (1 + exp(-epsilon))."""
 
 
 def query_game(game: Game, *, value: str = "100") -> View:
@@ -258,19 +258,25 @@ def query_game(game: Game, *, value: str = "100") -> View:
 
 def _game_frame(game: Game, answers: int) -> Frame:
     study, needed = game.study, needed_answers(game.study, level=LEVEL)
-    won = whole_percent(study.right[answers - 1])
+    won, each = whole_percent(study.right[answers - 1]), game.mechanism.certified.epsilon
     takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
-    safe = int(np.append(study.right > MOST_WON, True).argmax())
-    headline = f"After {many(answers, 'answer')}, an attacker is right about one record in {won} of games"
+    headline = f"After {many(answers, 'answer')}, this attacker is right about one record in {won} of games"
     headline += f"; {LEVEL:.0%} takes {takes}."
     figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
     captions = {
         "won": f"Each answer is a private sample of how likely a 1 is, given all {game.records:,} records. The "
-        "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers.",
+        "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers. "
+        f"Blue: what {LEVEL:.0%} takes, proved. Theorem 3: what Dimitrakakis et al. 2014 state.",
     }
-    limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer"
-    advice = f"So: allow {limit}. With more, an attacker is right in over two of three games."
-    return Frame(headline, figures, (advice,), captions, {"won": float(study.right[answers - 1])})
+    most = whole_percent(game.ceiling(each)[answers - 1])
+    total = numeral(answers * each)
+    promise = f"Privacy losses add up, here to ε = {total}: another attacker may be right in up to {most} of games."
+    safe = int(MOST_LOSS / each + 1e-9)
+    limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer, or choose a smaller ε₁"
+    advice = (
+        f"So: allow {limit}. Up to a total of ε = {numeral(MOST_LOSS, 2)}, no attacker is right in over 2 of 3 games."
+    )
+    return Frame(headline, figures, (promise, advice), captions, {"won": float(study.right[answers - 1])})
 
 
 def _beliefs(game: Game, answers: int) -> Figure:
@@ -281,13 +287,13 @@ def _beliefs(game: Game, answers: int) -> Figure:
     for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
         if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
             curve = game.ceiling(guarantee.epsilon)
-            name = f"most that the {who} ε = {numeral(guarantee.epsilon, 4)} of an answer allows"
+            name = f"most that the {who} total ε allows any attacker"
             ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
     return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
 
 
 def _wins(game: Game, answers: int) -> Figure:
-    study, needed = game.study, needed_answers(game.study, level=LEVEL)
+    study = game.study
     steps = np.arange(1.0, len(study.right) + 1)
     picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
     right, colour = float(study.right[answers - 1]), PosteriorSampler.colour
@@ -295,10 +301,9 @@ def _wins(game: Game, answers: int) -> Figure:
     curve = Curve(
         Look("simulated games", colour, width=3), steps[picked], study.right[picked], study.right_error[picked]
     )
-    stated = f"the paper: {math.ceil(game.stated):,}{' (refuted)' * game.is_refuted}"
+    stated = f"Theorem 3: {math.ceil(game.stated):,}{' (fails)' * game.is_refuted}"
     least, most = (math.ceil(end) for end in game.bracket)
-    simulated = "" if needed is None else f", {needed:,} (simulated)"
-    between = f"{LEVEL:.0%} takes {least:,} to {most:,} answers (proved){simulated}"
+    between = f"{LEVEL:.0%}: {least:,} to {most:,} answers"
     figure = adversary_figure(
         curve, level=LEVEL, bracket=(least, most, between), stated=(max(1.0, game.stated), stated, not game.is_refuted)
     )

@@ -117,8 +117,8 @@ _LOOKS = {
 }
 SAID = {
     DieMethod.GLOBAL: "global sensitivity",
-    DieMethod.SMOOTH: "smooth sensitivity, needs δ",
-    DieMethod.ENUMERATED: "enumeration, needs δ",
+    DieMethod.SMOOTH: "smooth sensitivity, δ",
+    DieMethod.ENUMERATED: "enumeration, δ",
     DieMethod.LOCAL: "local sensitivity",
     DieMethod.CELLS: "scale 2/ε each",
     DieMethod.ONE: "scale 1/ε; the other follows",

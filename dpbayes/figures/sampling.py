@@ -183,7 +183,8 @@ def adversary_figure(
         LINES | quiet | {"x": [1, end], "y": [level, level], "line": {"color": BOUND, "width": 1}},
         band_of(x, y - doubt, y + doubt, faded(right.look.colour, 0.25), name="± 2 standard errors"),
         line_of(right.look, x, y),
-        LINES | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}, "name": text},
+        LINES | quiet | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}},
+        _text(*((least, level, text, "bottom left") if least**2 > end else (most, level, text, "bottom right"))),
         LINES | quiet | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "top right"},
     ]
     traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}

@@ -1,8 +1,10 @@
 """The boards of posterior sampling: one row, what a recipient sees of it, and the query game."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import dpbayes as dp
 from dpbayes.boards.sampling import CLOSE, ReleasedSamples, SamplingInputs, posterior_sampling, query_game, samples_of
@@ -89,6 +91,12 @@ def test_the_privacy_of_an_answer_leaves_the_slider_of_answers_alone():
     assert [view.board.value for view in views] == ["100", "100"]
 
 
-def test_an_answer_that_says_too_much_is_not_advised():
-    alone = Game(answering(1, epsilon=100.0, calibration=Calibration.CERTIFIED), 1, 1, concentration=0.1)
-    assert query_game(alone).frames_at("1")[0].notes[0].startswith("So: allow no answer.")
+@pytest.mark.parametrize(
+    ("epsilon", "advice"), [(0.1, "So: allow at most 6 answers in all."), (1.0, "So: allow no answer")]
+)
+def test_the_advice_of_the_game_follows_from_the_sum_of_the_privacy_losses(epsilon, advice):
+    game = Game(answering(1, epsilon=epsilon, calibration=Calibration.CERTIFIED), 20, 15)
+    (frame,) = query_game(game).frames_at("5")
+    assert f"add up, here to ε = {5 * epsilon:g}: another attacker may" in frame.notes[0]
+    assert frame.notes[1].startswith(advice)
+    assert game.ceiling(epsilon)[int(math.log(2) / epsilon)] > 2 / 3

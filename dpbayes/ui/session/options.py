@@ -212,7 +212,7 @@ class SamplingOptions:
     ]
     columns: Annotated[
         int,
-        Parameter("", low=1, high=64, typical=1, log=True, whole=True, title="columns that differ"),
+        Parameter("", low=1, high=64, typical=1, log=True, whole=True, title="columns of a record"),
     ]
     records: Annotated[
         int, Parameter("n", low=1, high=100_000, typical=20, log=True, whole=True, title="records in each table")
