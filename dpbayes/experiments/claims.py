@@ -82,10 +82,10 @@ def bounds_of(shown: ClaimShown) -> list[BoundClaim]:
 
 
 def in_plain_words(shown: ClaimShown, bound: BoundClaim | None) -> dict[str, str]:
-    """Return what the paper says and what is true, and for a claim to start with why it matters: by these labels."""
-    claim, own = claim_of(shown), _PLAIN.get(bound.name if bound else "", {})
+    """Return what the paper says and what is true, and of some claims why it matters: by these labels."""
+    claim, own = claim_of(shown), _PLAIN.get(bound.name if bound else shown.value, {})
     texts = {"The paper says": own.get("says", f"{claim.title}."), "What is true": own.get("true", claim.finding)}
-    return texts | ({"Why it matters": own["why"]} if own else {})
+    return texts | ({"Why it matters": own["why"]} if "why" in own else {})
 
 
 def failures_of(shown: ClaimShown) -> tuple[Counterexample, ...]:
@@ -271,10 +271,11 @@ def finding(here: Evaluation) -> str:
         case Decision.NO_NUMBER:
             return f"{start} {general}: it gives no number here; {proved} is proved."
         case Decision.EMPTY:
-            size = numeral(printed) if math.isfinite(printed) else "above 10³⁰⁸"
+            size = (
+                f"{numeral(printed)}, above 100%" if 1 < printed < math.inf else "100%" if printed == 1 else "infinite"
+            )
             joint = "and" if here.claim.verdict in (Verdict.FALSE, Verdict.VACUOUS) else "but"
-            says = f"its bound on a probability{_probability(here)} is {size}"
-            return f"{start} {general}, {joint} says nothing here: {says}."
+            return f"{start} {general}, {joint} says nothing here: its bound on this probability is {size}."
         case Decision.UNCERTIFIED:
             return f"{start} {general}: it states {_amount(here, printed)}; no bound is proved here."
         case Decision.UNPROVED:
@@ -333,12 +334,6 @@ def compared_with(here: Evaluation) -> tuple[str, float]:
     if kind is BoundKind.CHANCE and not math.isfinite(exact):
         return "the simulated share", simulated
     return f"the {measured.exact_name}", exact
-
-
-def _probability(here: Evaluation) -> str:
-    """Return the probability that is bounded, behind "a probability": exact, else simulated, else nothing."""
-    series = (float(here.measured.exact[0]), float(here.measured.value[0]))
-    return next((f" of {amount_of(here, value)}" for value in series if math.isfinite(value)), "")
 
 
 def shown_as(value: float, most: int = 3) -> str:

@@ -17,6 +17,7 @@ from dpbayes.sources.named_networks import load_named
 from dpbayes.theory.claims.claim import Verdict
 from dpbayes.theory.claims.exhibit import Uses
 from dpbayes.theory.index import CLAIMS, EXHIBITS, counterexamples_of
+from dpbayes.theory.notes.lemmas import BASELINE
 from dpbayes.ui.pages.proofs_claims import claim_place
 from dpbayes.ui.pages.proofs_mechanism import ANSWERS, EXAMPLES
 from dpbayes.ui.session.graphs import Graph, code_of
@@ -188,6 +189,7 @@ def test_the_claims_open_on_the_first_of_the_main_ones_and_are_counted_by_verdic
             assert any(f"**{part}**] {number} " in option for option in pills.options)
             fine(pills.set_value(part).run())
             assert len(listed(at)) == number
+            assert any(radio.label == "Claims" and radio.value is not None for radio in at.radio), "one is open"
 
 
 @pytest.mark.parametrize("shown", thorough(ClaimShown, sample=list(ClaimShown)[::6]), ids=claim_place)
@@ -195,7 +197,7 @@ def test_every_claim_opens_with_its_verdict_its_finding_and_its_counterexamples(
     claim = claim_of(shown)
     at = claim_opened(str(claim.reference))
     assert not sentences(at)
-    assert not at.latex, "a formula is folded"
+    assert bool(at.latex) is not bool(boards(at) or claim is BASELINE), "a formula is folded beside a board"
     at = unfold(at, "proofs.details")
     text = plain(everything(at) + " ".join(note for one in boards(at) for note in frame_of(one)["notes"]))
     assert f"**{claim.verdict.sign}** {claim.verdict.value}." in text

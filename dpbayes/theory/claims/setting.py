@@ -108,7 +108,6 @@ class ClaimParameters:
     ]
     rate: Annotated[float, _logarithmic(r"\lambda", 1e-3, 100, 1, title="rate")]
     concentration: Annotated[float, _logarithmic("c", 1e-2, 1000, 1, title="concentration")]
-    shape: Annotated[float, _logarithmic("a", 0.1, 1000, 2, title="shape of Beta(a, a)")]
     norm_bound: Annotated[float, _logarithmic("B", 1e-2, 1000, 1, title="norm bound")]
     features: Annotated[int, _logarithmic("d", 1, 1000, 5, title="features", whole=True)]
     noise_variance: Annotated[float, _logarithmic(r"\sigma^2", 1e-3, 1000, 1, title="noise variance")]

@@ -6,7 +6,6 @@ itself, for the likelihood and the prior as they are printed. What another readi
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -165,21 +164,6 @@ def counterexample_lemma_5(trials: int = 10, *, a: float = 2.0) -> Counterexampl
     )
 
 
-def _lemma_5_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    a, n, level = at.knobs.shape, at.knobs.size, at.knobs.level
-    concentration = number(printed_beta_concentration(a, trials=n))
-    smooth = number(float(lemma_5_without_coefficient(a, at=level)))
-    return f"""
-- One binomial record of $n = {n}$ trials under $\\mathrm{{Beta}}(a, a)$, $a = {a:g}$, has the Lipschitz constant
-  $\\ln n + |\\mathrm{{logit}}\\,\\theta|$, which is never below $\\ln n = {number(math.log(n))}$.
-- **As stated**: at most $e^{{-cL}} = {bound.stated}$, with the appendix’s $c = \\ln\\tfrac1v + a = {concentration}$,
-  $v = \\tfrac{{2 n^a}}{{a B(a, a)}}$, and $L = {level:g}$.
-- **Proved**: 1 up to $L = \\ln n$, then $2 I_z(a, a)$ with $z = n/(n + e^L)$: ${bound.proved}$.
-- The binomial coefficient does not depend on the parameter and may be left out. Then the mass is $2 I_{{1/(1 +
-  e^L)}}(a, a) = {smooth}$, for every $n$.
-"""
-
-
 # Normal records
 
 LEMMA_6 = Claim(
@@ -259,14 +243,5 @@ def _mass_exhibit(claim: Claim, bound: Callable[[ClaimParameters], Bound], formu
 EXHIBITS: dict[str, Exhibit] = {
     "ALT_LEMMA_3": _mass_exhibit(LEMMA_3, lambda knobs: lemma_3(knobs.rate, at=knobs.level), _lemma_3_text),
     "ALT_LEMMA_4": _mass_exhibit(LEMMA_4, lambda knobs: lemma_4(knobs.rate, at=knobs.level), _lemma_4_text),
-    "ALT_LEMMA_5": replace(
-        _mass_exhibit(
-            LEMMA_5,
-            lambda knobs: lemma_5(knobs.shape, at=knobs.level, trials=knobs.size),
-            _lemma_5_text,
-        ),
-        axes=(Axis.LEVEL,),
-        also=("bounds.shape", "bounds.size"),
-    ),
     "ALT_LEMMA_6": _mass_exhibit(LEMMA_6, lambda knobs: lemma_6(knobs.rate, at=knobs.level), _lemma_6_text),
 }

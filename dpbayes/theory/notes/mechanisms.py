@@ -25,7 +25,7 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Counterexample, Verdict, number
-from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, Fill, certified_as_exact, exact_value
+from dpbayes.theory.claims.exhibit import Evaluate, Exhibit, certified_as_exact, exact_value
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 from dpbayes.theory.notes.sensitivities import (
     DIE,
@@ -89,8 +89,8 @@ LOCAL = Claim(
     "Local sensitivity does not give privacy",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
-    "The mechanism does not guarantee ε: the loss exceeds ε for priors of about 0.3 and less. For larger "
-    "priors, no audit found a loss above ε. Any finite distribution with full support has some finite loss.",
+    "The mechanism does not guarantee ε: the loss is 1.02 for ε = 1, a prior of 0.1 for each side and 200 throws of a "
+    "coin. For priors above 0.3, no audit found a loss above ε. But some finite loss is guaranteed for these tables.",
 )
 
 
@@ -103,25 +103,6 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
     local = die.local_sensitivities
     one = Assumption("The sensitivity is the same for all tables", bool(np.ptp(local) <= 1e-12 * local.max()))
     return _loss_bound(LOCAL, epsilon, exact_die_loss(die, epsilon=epsilon, sensitivity=local), one)
-
-
-def counterexample_local(n: int = 200, *, prior: float = 0.1, epsilon: float = 1.0) -> Counterexample:
-    """Return the exact loss with local sensitivity, above epsilon for small priors. [Notes] Section 2.2."""
-    bound = local_mechanism(Die((prior, prior), n), epsilon=epsilon)
-    setting = f"A coin with prior {prior:g}, {prior:g}, n = {n} throws, epsilon = {epsilon:g}"
-    return Counterexample.of(bound, setting, truth=float(bound.certified))
-
-
-def _local_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
-    die = die_of(subject, at)
-    low, high = (number(float(end)) for end in (die.local_sensitivities.min(), die.local_sensitivities.max()))
-    return f"""
-- {die_description(die)}: $|R| = {die.size}$ candidates, $\\Delta_l(x)$ from ${low}$ to ${high}$.
-- **As stated**, there is no guarantee: $\\epsilon = {bound.stated}$ nats would be the largest loss of these weights if
-  $\\Delta_l$ were the same for all tables.
-- **Proved**: ${bound.proved}$ nats, the exact loss for this $n$ and prior. This loss may be below $\\epsilon$, but no
-  proof guarantees this.
-"""
 
 
 # Smooth sensitivity
@@ -187,20 +168,6 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
         return evaluate_over_epsilons(at, lambda epsilon: bound(die, at, epsilon))
 
     return evaluate
-
-
-def _loss_exhibit(claim: Claim, bound: Callable[..., Bound], formula: Fill, amount: str) -> Exhibit:
-    return Exhibit(
-        claim,
-        _at_every_epsilon(lambda die, at, epsilon: bound(die, epsilon=epsilon)),
-        formula,
-        (Axis.EPSILON, Axis.PRIOR),
-        amount,
-        LOSS_UNIT,
-        also=DIE,
-        measure=certified_as_exact("exact loss"),
-        limit=small_die,
-    )
 
 
 # In metric spaces, where the claimed guarantee fails
@@ -294,11 +261,16 @@ def counterexample_metric(epsilon: float = 1.0, *, delta: float = 1e-5) -> Count
 
 
 EXHIBITS: dict[str, Exhibit] = {
-    "NOTES_GLOBAL": _loss_exhibit(
-        GLOBAL, global_mechanism, _global_mechanism_text, "a privacy loss of at most {} nats"
-    ),
-    "NOTES_LOCAL": _loss_exhibit(
-        LOCAL, local_mechanism, _local_mechanism_text, "that no guarantee follows from a target of {} nats"
+    "NOTES_GLOBAL": Exhibit(
+        GLOBAL,
+        _at_every_epsilon(lambda die, at, epsilon: global_mechanism(die, epsilon=epsilon)),
+        _global_mechanism_text,
+        (Axis.EPSILON, Axis.PRIOR),
+        "a privacy loss of at most {} nats",
+        LOSS_UNIT,
+        also=DIE,
+        measure=certified_as_exact("exact loss"),
+        limit=small_die,
     ),
     "NOTES_SMOOTH": Exhibit(
         SMOOTH,

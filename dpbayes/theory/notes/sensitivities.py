@@ -120,7 +120,7 @@ BETA = Claim(
     "β smooths the sensitivity fast enough",
     r"\beta = \ln(1 - \epsilon / (2 \ln(\delta / (2(n+1)))))",
     Verdict.AMENDED,
-    "n + 1 is |R| for two sides only.",
+    "The formula needs the number of candidate posteriors. This number is n + 1 for two sides only.",
 )
 
 
@@ -222,7 +222,7 @@ def _reduction_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 FIGURE_1 = Claim(
     Reference("Notes", "Figure 1"),
-    "The score changes most at r = BI(x)",
+    "One record changes the score most at the exact posterior",
     r"\mathrm{BI}(x) \in \arg\max_r |H(\mathrm{BI}(x), r) - H(\mathrm{BI}(y'), r)|",
     Verdict.HOLDS,
     "The maximum is also reached at the most distant neighbour.",
@@ -238,6 +238,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "{} candidates",
         "candidates, distinct posteriors",
         also=DIE,
+        defaults=(("sides", 3),),
         measure=certified_as_exact("exact number"),
     ),
     "NOTES_REDUCTION": Exhibit(
@@ -260,6 +261,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "a smoothing parameter of {}",
         "smoothing parameter β, per replaced record",
         also=DIE,
+        defaults=(("sides", 3),),
         measure=_largest_rate,
     ),
 }

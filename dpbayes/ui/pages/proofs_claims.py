@@ -21,7 +21,6 @@ from dpbayes.experiments.claims import (
     ClaimShown,
     bounds_of,
     claim_of,
-    claim_verdict,
     exhibit_of,
     failure_text,
     failures_of,
@@ -39,7 +38,7 @@ from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.address import turn_to
 from dpbayes.ui.widgets.board import share, show
-from dpbayes.ui.widgets.show import assumption, folded, headline, refusals_said_once, sentence_instead, source
+from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, source
 
 COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "gray", "=": "gray"}
 """The colours of verdicts, by their marks in the list."""
@@ -56,13 +55,6 @@ COUNTED = {
 
 SUMMARY = "Is what the papers state true? A release uses only what is proved."
 """The question of this part, and what its answer is for a release."""
-
-WORDS = (
-    "✓ holds, △ holds with a correction, ✗ fails. Other: ○ true but vacuous: so large a bound that it excludes "
-    "nothing, ? undecided, = a definition. Assumption 1: the log-likelihood changes by at most L for each unit of the "
-    "distance ρ between two tables; L is then a Lipschitz constant. Assumption 2: the prior gives little mass to "
-    "parameters whose constant is above L; its constants are κ and c."
-)
 
 
 @refusals_said_once()
@@ -94,11 +86,17 @@ def claims_part(chosen: Chosen) -> None:
             if not is_own:
                 st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
         with sentence_instead():
-            is_seen = drawn is not None and (_bound_board(chosen, drawn) or claim.verdict.sign != "✗")
+            inputs = None if drawn is None else claim_inputs(chosen, drawn)
+            is_seen = inputs is not None and (
+                claim.verdict.sign != "✗"
+                or _memo().once(_inputs_key(inputs), lambda: inputs.curve.measured.violated.any())
+            )
             if failures(shown) and not is_seen:
                 show("claim.example", shown, lambda: example_view(shown), "")
-            elif drawn is None:
-                headline(claim_verdict(claim))
+            if inputs is not None:
+                _bound_board(chosen, inputs)
+            elif claim.formula and not failures(shown):
+                st.latex(claim.formula)
             if drawn is not bound:
                 st.info("The picture uses the counts, so only the curator sees it. Explore changes the view.")
         _page_about(shown)
@@ -143,11 +141,12 @@ def _list(opened: ClaimShown) -> None:
             list(COUNTED),
             key="proofs-verdict",
             default=next(part for part, claims in parts.items() if opened in claims),
-            help=WORDS,
+            help="✓ holds, △ holds with a correction, ✗ fails.",
             format_func=lambda part: f":{COLOURS.get(part, 'gray')}[**{part}**] {len(parts[part])} {COUNTED[part]}",
+            on_change=lambda: _open_listed(parts.get(st.session_state["proofs-verdict"], []), opened),
         )
-        if wanted == "★":
-            st.caption("A claim on each way to make a release: how private it is, or how accurate.")
+        if wanted == "○":
+            st.caption("○ true but vacuous (so large a bound that it excludes nothing), ? undecided, = a definition.")
         listed = parts[wanted or "⋯"]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
@@ -166,6 +165,12 @@ def _open(shown: ClaimShown | None) -> None:
     if shown is not None:
         forget_parameters("bounds")
         set_parameter("proofs.claim", shown)
+
+
+def _open_listed(listed: list[ClaimShown], opened: ClaimShown) -> None:
+    """Open the first claim of a list that has not the open one."""
+    if opened not in listed:
+        _open(next(iter(listed), None))
 
 
 def _line(shown: ClaimShown) -> str:
@@ -199,13 +204,12 @@ def claim_inputs(chosen: Chosen, bound: BoundClaim) -> ClaimInputs:
     own = dict(exhibit.defaults)
     epsilon, usual = own.pop("epsilon", None), own.pop("prior", settings.prior.pseudo_count)
     suited = {name: settings.parameter(f"bounds.{name}", value) for name, value in own.items()}
-    options = replace(settings.options("bounds"), **suited)
     counts = chosen.counts if chosen.is_curator and exhibit.uses.reads_counts else None
     prior = float(settings.parameter("bounds.prior", usual))
     numbers = {
         "epsilon": settings.parameter("bounds.epsilon", epsilon),
         "draws": settings.parameter("draws"),
-        "knobs": options,
+        "knobs": replace(settings.options("bounds"), **suited),
     }
     subject, at = setting(chosen.network, prior, chosen.n, counts, chosen.seed, _memo(), **numbers)
     return ClaimInputs(exhibit, subject, at, _axis(chosen, bound))
@@ -233,25 +237,28 @@ def _memo() -> Memo:
     return memo
 
 
-def _inputs_key(inputs: ClaimInputs, bound: BoundClaim) -> Hashable:
+def _inputs_key(inputs: ClaimInputs) -> Hashable:
     """Return what the board depends on, without the number on its axis."""
     subject, at = inputs.point(inputs.stops[0])
     counts = inputs.subject.counts and inputs.subject.counts.digest
-    return bound, inputs.axis, at, subject.network, subject.concentration, subject.n, counts, subject.seed
+    return (
+        inputs.exhibit.title,
+        inputs.axis,
+        at,
+        subject.network,
+        subject.concentration,
+        subject.n,
+        counts,
+        subject.seed,
+    )
 
 
-def _bound_board(chosen: Chosen, bound: BoundClaim) -> bool:
-    """Show the bound of a claim along its axis; return whether it is exceeded somewhere on this axis."""
-    inputs = claim_inputs(chosen, bound)
-    value, key = value_of(chosen, inputs), _inputs_key(inputs, bound)
+def _bound_board(chosen: Chosen, inputs: ClaimInputs) -> None:
+    """Show the bound of a claim along its axis."""
+    value, key = value_of(chosen, inputs), _inputs_key(inputs)
     view = claim_view(inputs).stating({"table": chosen.data_title} if inputs.exhibit.uses.reads_counts else {})
     show("claim", key, lambda: view, value)
     share(view, value)
-    return _memo().once(key, _is_exceeded, inputs)
-
-
-def _is_exceeded(inputs: ClaimInputs) -> bool:
-    return bool(inputs.curve.measured.violated.any())
 
 
 def _bound_controls(chosen: Chosen, shown: ClaimShown, bound: BoundClaim) -> None:
@@ -284,8 +291,6 @@ def _choice(label: str, name: str, options: Sequence[enum.Enum], value: object) 
 
 failures = server_cache(100)(failures_of)
 """The settings at which a claim fails, computed once; nothing in them depends on a table."""
-
-
 _entries = server_cache(1, spinner="Reading the docstrings …")(mentions)
 
 
