@@ -79,6 +79,7 @@ def audit_view(
     *,
     is_varied: bool = True,
     answer: tuple[str, str] | None = None,
+    shows_laws: bool = False,
 ) -> View:
     """Return the board of a mechanism: the guarantee as stated and as proved, and the computed privacy loss.
 
@@ -87,7 +88,8 @@ def audit_view(
         audited_at: The mechanism at an epsilon, and the sizes of its tables.
         report_of: Computes the audit.
         is_varied: Whether the board has a slider; a slow audit has none.
-        answer: The question of an example with its answer, and how its fault is corrected.
+        answer: The question of an example with its answer, and how its fault is corrected; or the correction.
+        shows_laws: Whether the distributions are large: of one released value, whose factor is that of the headline.
 
     Returns:
         A view that follows from public values alone.
@@ -95,7 +97,7 @@ def audit_view(
     slider = replace(SLIDER, stops=SLIDER.stops if hasattr(kind, "noise_model") else COARSE) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
     panels = () if entry is None else (LIMIT, WORST, CURVE) if entry.picture else (LIMIT, CURVE)
-    if answer and entry and entry.hypothetical:  # one released value, whose factor is that of the headline
+    if shows_laws:
         panels = replace(WORST, large=True), replace(LIMIT, large=False), CURVE
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
@@ -125,8 +127,9 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
     )
     headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}."
     if answer:
-        headline = f"{answer[0]}: one changed record can make a release {factor_text(shown)} times as likely."
-        note = f"{_allows(limit)}. {answer[1]}"
+        makes = "can make a release" if _is_exceeded(report, limit) else "makes a release at most"
+        headline = f"{answer[0]}: one changed record {makes} {factor_text(shown)} times as likely."
+        note = f"{_allows(limit)}. {answer[1]}".strip()
     notes = note, belief_sentence(Guarantee(report.needed, claim.delta))
     return Frame(headline, figures, notes, captions, numbers)
 

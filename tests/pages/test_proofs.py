@@ -1,5 +1,6 @@
 """The Proofs page: it opens in both seats, its controls set what they should, and bad input has its sentence."""
 
+import re
 from collections import Counter
 from math import exp
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dpbayes.audit.registry import audit
+from dpbayes.base.looks import INVALID
 from dpbayes.base.text import numeral_above
 from dpbayes.experiments.claims import MAIN, BoundClaim, ClaimShown, bounds_of, claim_of, digits_apart, shown_as
 from dpbayes.mechanisms import OF_RECORDS, LaplaceUpdates
@@ -93,16 +95,17 @@ def test_the_page_opens_on_the_mechanism_of_explore() -> None:
 def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str) -> None:
     at = press(open_page(PAGE), case)
     assert headline(at).startswith(f"{case} {ANSWERS[case][0]}: one changed record can make a release ")
-    assert [name for name, _ in settings_of(at).parameters] == ["audit.example"]
+    assert [name for name, _ in settings_of(at).parameters] == ["audit.example", "audit.subject"]
     query = query_of(settings_of(at))
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
     corrected = press(open_page(PAGE, **query), "See the correction")
     assert settings_of(corrected).options("audit").subject.name == ANSWERS[case][2]
-    assert " can make a release" not in headline(corrected)
+    assert INVALID not in str(board(corrected)), "a correction keeps to its epsilon"
+    assert len({re.findall(r"[\d,]+ (?:records|throws)", str(frame_of(board(one))))[0] for one in (at, corrected)}) == 1
+    assert headline(corrected).startswith(ANSWERS[case][1])
     assert headline(press(at, "Back to mine")) == headline(open_page(PAGE))
-    mine = press(corrected, "Back to mine")
-    assert settings_of(mine).options("audit").subject is AuditSubject["RELEASE"]
+    assert settings_of(press(corrected, "Back to mine")).options("audit").subject is AuditSubject["RELEASE"]
 
 
 def test_a_slow_audit_has_no_slider_but_a_control(monkeypatch: pytest.MonkeyPatch) -> None:

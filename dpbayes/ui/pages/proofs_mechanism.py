@@ -3,6 +3,7 @@
 An audit depends on public values only, so both seats see it.
 """
 
+import enum
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,7 +22,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import escaped, latex, many, numeral, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import audit_view, outputs_view
-from dpbayes.mechanisms import Mechanism, Noise, Outcome, reads_records
+from dpbayes.mechanisms import Calibration, Mechanism, Noise, Outcome, reads_records
 from dpbayes.mechanisms.parameters import TableNoise
 from dpbayes.model.dataset import Dataset
 from dpbayes.model.network import assignment
@@ -37,9 +38,6 @@ from dpbayes.ui.widgets.controls import prior_control
 from dpbayes.ui.widgets.from_python import FACE, network_in_python, program, show_python, value_in_python
 from dpbayes.ui.widgets.show import assumption, folded, refusals_said_once, sentence_instead, show_refusal, source
 
-SIZES = ("n", "features")
-"""The options that determine the size of the tables."""
-
 DRAWS = 40
 """Simulated releases of each table. Each takes two runs of the process."""
 
@@ -52,7 +50,7 @@ def setting_of(name: str) -> str:
     return name if name == "epsilon" else f"audit.{name}"
 
 
-EXAMPLES: dict[str, dict[str, object]] = {
+EXAMPLES: dict[str, dict[str, Any]] = {
     title: {"audit.subject": AuditSubject[entry.kind.__name__]}
     | {(setting_of(name) if entry.hypothetical else name): value for name, value in numbers.items()}
     for entry in AUDITS
@@ -63,31 +61,26 @@ EXAMPLES: dict[str, dict[str, object]] = {
 ANSWERS = {
     "Is a sample of a trimmed posterior private?": (
         "Not as the paper trims it",
-        "Trimmed further (without values near 0 and 1), it is.",
+        "Trimmed further (without values near 0 and 1), a sample is private",
         "PosteriorSampler",
     ),
-    "May the noise depend on the data?": (
-        "Not if fitted to one table",
-        "Noise of one size for all tables is safe.",
-        "HellingerGlobal",
-    ),
+    "May the noise depend on the data?": ("Not if fitted to one table", "Noise of fixed size is safe", "LaplaceOne"),
     "Can the most likely value be chosen privately?": (
         "Not by its density",
-        "By the probability of a small interval, it can.",
+        "The most likely small interval can be chosen privately",
         "MapExponential",
     ),
 }
-"""The answers of the examples, how their fault is corrected, and the mechanisms in which it is corrected."""
+"""The answers of the examples, how their fault is corrected, and the mechanisms that correct it on the same tables."""
 
 
 @refusals_said_once()
 def mechanism_part(chosen: Chosen) -> None:
     """Show the board of the mechanism, or of an example, with its controls, and the proofs in full below."""
-    example = str(chosen.options("audit").example.value)
-    settings = Settings() if example in EXAMPLES else chosen.settings  # examples have a network of their own
-    for name, value in EXAMPLES.get(example, {}).items():
-        settings = settings.with_parameter(name, value)
-    chosen = Chosen(settings) if example in EXAMPLES else chosen
+    example, subject = str(chosen.options("audit").example.value), chosen.options("audit").subject
+    answer = ANSWERS.get(example) if subject is AuditSubject["RELEASE"] else None
+    if example in EXAMPLES:
+        chosen = Chosen(_settings_of(example, {} if answer else {"audit.subject": subject}))
     kind = _entry(chosen.settings).kind
     with st.container(key="beside.mechanism"):
         left, main = st.columns([2, 9], gap="medium")
@@ -96,9 +89,9 @@ def mechanism_part(chosen: Chosen) -> None:
         if _entry(chosen.settings).outputs is not None:
             _outputs(chosen)
         else:
-            has_slider = _audit(chosen, kind, example if example in EXAMPLES else "")
+            has_slider = _audit(chosen, kind, example, answer)
     with left, sentence_instead():
-        _choices(example, chosen.settings)
+        _choices(example, chosen.settings, answer)
         if example not in EXAMPLES:
             _controls(chosen, kind, has_slider=has_slider)
     with st.container(key="below"), sentence_instead():
@@ -108,30 +101,38 @@ def mechanism_part(chosen: Chosen) -> None:
                 _details(chosen, audited)
 
 
-def _choices(example: str, settings: Settings) -> None:
+def _settings_of(example: str, correction: Mapping[str, object]) -> Settings:
+    """Return the settings of an example, or of its correction on the same tables, of one node where they have an n."""
+    numbers = EXAMPLES[example] | ({"calibration": Calibration.CERTIFIED, **correction} if correction else {})
+    settings = Settings(source="chain:1", records=numbers["audit.n"]) if "audit.n" in numbers else Settings()
+    for name, value in numbers.items():
+        settings = settings.with_parameter(name, value)
+    return settings
+
+
+def _choices(example: str, settings: Settings, answer: tuple[str, ...] | None) -> None:
     """Show the mechanism, or the way back to it, and the questions that examples answer."""
     if example in EXAMPLES or settings.options("audit").subject is not AuditSubject["RELEASE"]:
-        back = partial(_audit_instead, "RELEASE", {})
+        back = partial(_open, Example["NONE"])
         st.button("Back to mine", key="audit.back", icon=":material/arrow_back:", on_click=back)
-    if example in EXAMPLES:
-        corrected = partial(_audit_instead, ANSWERS[example][2], EXAMPLES[example])
+    if answer:
+        corrected = partial(set_parameter, "audit.subject", AuditSubject[answer[2]])
         st.button("See the correction", key="audit.repaired", on_click=corrected)
-    else:
+    elif example not in EXAMPLES:
         own = f"{kind_called(settings.mechanism).label} (mine)"
         controls.parameter_control("audit.subject", described=replace(SUBJECT, labels=(own, *SUBJECT.labels[1:])))
         st.caption(getattr(_entry(settings).kind, "summary", ""))
     with st.container(key="audit-examples", gap="xsmall"):
-        st.caption("Examples")
+        st.caption("Examples, each with its own ε")
         for option in [option for option in Example if option.value in EXAMPLES]:
-            chosen = partial(set_parameter, "audit.example", option)
-            st.button(option.value, key=f"audit.{option.name}", disabled=option.value == example, on_click=chosen)
+            is_open = option.value == example and answer is not None
+            st.button(option.value, key=f"audit.{option.name}", disabled=is_open, on_click=partial(_open, option))
 
 
-def _audit_instead(subject: str, numbers: Mapping[str, object]) -> None:
-    """Audit a mechanism on one's own tables, or on those that the numbers of an example describe."""
-    for name, value in {**numbers, "audit.subject": AuditSubject[subject], "audit.example": Example["NONE"]}.items():
-        if name == "epsilon" or name.startswith("audit."):
-            set_parameter(name, value)
+def _open(example: enum.Enum) -> None:
+    """Show an example, or one's own mechanism."""
+    set_parameter("audit.subject", AuditSubject["RELEASE"])
+    set_parameter("audit.example", example)
 
 
 # What is audited
@@ -162,7 +163,7 @@ def audited_at(chosen: Chosen, epsilon: float) -> Audited:
     tables = hypothetical_of(chosen.settings)
     numbers = {name: chosen.parameter(setting_of(name)) for name in tables.parameters}
     numbers |= {"epsilon": epsilon} if "epsilon" in numbers else {}
-    sizes: dict[str, int] = {name: numbers[name] for name in SIZES if name in numbers}
+    sizes: dict[str, int] = {name: numbers[name] for name in ("n", "features") if name in numbers}
     return Audited(tables.mechanism_at(numbers), sizes, tables.where(numbers))
 
 
@@ -201,11 +202,12 @@ def _defaults(chosen: Chosen, kind: type[Any]) -> Mapping[str, Any]:
 # The boards
 
 
-def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
+def _audit(chosen: Chosen, kind: type[Any], example: str, answer: tuple[str, ...] | None) -> bool:
     """Show the audit, without a slider if it is slow or an example; return whether it has a slider."""
     value, facts = shortest(chosen.epsilon), _facts(chosen, kind)
-    is_varied = "epsilon" in _parameters(chosen, kind) and not example
-    inputs: Hashable = (_inputs(chosen, kind), value if example else "")
+    is_fixed, laws = example in EXAMPLES, "audit.n" in EXAMPLES.get(example, {})
+    is_varied = "epsilon" in _parameters(chosen, kind) and not is_fixed
+    inputs: Hashable = (_inputs(chosen, kind), example, answer)
     report_of: Callable[[Audited], AuditReport] = Audited.report
     if is_varied:
         try:
@@ -217,9 +219,9 @@ def _audit(chosen: Chosen, kind: type[Any], example: str) -> bool:
                 getattr(audited.mechanism, "design", None)  # computed once for all epsilons
         except InputError as error:  # another epsilon may be possible
             show_refusal(error)
-    answer = (f"{example} {ANSWERS[example][0]}", ANSWERS[example][1]) if example else None
+    said = (f"{example} {answer[0]}", f"{answer[1]}.") if answer else (ANSWERS[example][1], "") if is_fixed else None
     at = partial(audited_at, chosen)
-    view = audit_view(kind, at, report_of, is_varied=is_varied, answer=answer).stating(facts)
+    view = audit_view(kind, at, report_of, is_varied=is_varied, answer=said, shows_laws=laws).stating(facts)
     show("audit", inputs, lambda: view, value)
     share(view, value, python=lambda: show_python(python_of(chosen), "audit", chosen))
     return is_varied
@@ -273,10 +275,9 @@ def neighbours(audited: Audited) -> TablePair:
     names, states = network.names[:FEW_COLUMNS], network.states[:FEW_COLUMNS]
     same, odd = (", ".join(map(assignment, names, [values[place] for values in states])) for place in (0, -1))
     second = Dataset(names, states, np.zeros((n, len(names)), dtype=np.int64))
-    columns = many(len(names), "column")
+    sizes = f"{many(n, 'record')} and {many(len(names), 'column')}"
     description = (
-        f"Two made-up tables of {many(n, 'record')} and {columns}: in the second, every record is ({same}); in the "
-        f"first, one is ({odd})."
+        f"Two made-up tables of {sizes}: in the second, every record is ({same}); in the first, one is ({odd})."
     )
     first = second.replace(0, [len(values) - 1 for values in states])
     return TablePair(first, second, description, key=("made up", names, states, n))
@@ -341,7 +342,7 @@ def _assumptions(chosen: Chosen, audited: Audited, report: AuditReport) -> None:
         reservations.append("The possible values of some columns are taken from the data.")
     if not report.certified.is_private:
         reservations.append("No guarantee is proved for every n and prior: the worst case is that of this setting.")
-    if getattr(audited.mechanism, "noise", Noise.REAL) is Noise.REAL:
+    if hasattr(audited.mechanism, "noise_scale") and getattr(audited.mechanism, "noise", Noise.REAL) is Noise.REAL:
         reservations.append(
             "A computer does not sample real numbers exactly: the last digits of Laplace noise can reveal a table "
             "(Mironov, CCS 2012). The audit is of the ideal distribution; a real release adds whole numbers instead."

@@ -76,7 +76,7 @@ AuditSubject: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members 
 )
 """What is audited: a mechanism for a network, by its class's name, or one of hypothetical tables."""
 
-LABELS = {"RELEASE": "mine", "PrintedMap": "Density-scored MAP, as stated in the paper (one node)"}
+LABELS = {"RELEASE": "mine", "PrintedMap": "MAP by density (one node)"}
 """What the page calls a mechanism that links have another text for."""
 
 
@@ -89,7 +89,7 @@ Example: type[enum.Enum] = enum.Enum(  # type: ignore[misc]  # the members come 
 SUBJECT = Choice(
     AuditSubject,
     title="mechanism",
-    labels=tuple(LABELS.get(subject.name, str(subject.value)) for subject in AuditSubject),
+    labels=tuple(LABELS.get(subject.name, str(subject.value).replace(" sensitivity", "")) for subject in AuditSubject),
 )
 
 
