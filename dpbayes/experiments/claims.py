@@ -191,6 +191,10 @@ class ClaimInputs:
         measured = replace(parts[0].measured, **own)  # type: ignore[arg-type]  # all of them are arrays
         return replace(parts[0], x=self.stops, bound=joined([part.bound for part in parts]), measured=measured)
 
+    def is_exceeded(self) -> bool:
+        """Return whether the stated bound is exceeded at a point of the axis."""
+        return bool(self.curve.measured.violated.any())
+
     def point(self, stop: str) -> tuple[Subject, EvaluationPoint]:
         """Return the subject and all parameters at a stop. Errors: InputError for a number out of range."""
         return moved(self.subject, self.at, self.axis, axis_parameter(self.axis).checked(self.axis.symbol, stop))

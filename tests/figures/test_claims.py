@@ -67,10 +67,7 @@ def test_a_picture_ends_where_nothing_is_known_and_a_share_has_the_whole_range()
     part = replace(CURVES, certified=proved, exact=proved, value=NONE)
     assert traces(part)["as stated in the paper"]["x"][0] == X[X >= 1][0]
     assert traces(part, at=0.1)["value of the slider"]["x"][0] == 0.1
-    assert set(traces(replace(part, printed=proved))) == {
-        "as stated in the paper = proved = exact mean",
-        "value of the slider",
-    }
+    assert "as stated in the paper = proved = exact mean" in traces(replace(part, printed=proved))
     curves = replace(part, printed=np.exp(-X), certified=NONE, exact=NONE, value=1 - X / 100, violated=X < 0.1)
     picture = bound_figure(curves, x_title="t", y_title="probability", chosen=(0.05, {}))
     assert picture.layout["yaxis"]["range"] == [-0.1, 1.1]

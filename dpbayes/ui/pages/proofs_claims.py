@@ -87,10 +87,7 @@ def claims_part(chosen: Chosen) -> None:
                 st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
         with sentence_instead():
             inputs = None if drawn is None else claim_inputs(chosen, drawn)
-            is_seen = inputs is not None and (
-                claim.verdict.sign != "✗"
-                or _memo().once(_inputs_key(inputs), lambda: inputs.curve.measured.violated.any())
-            )
+            is_seen = inputs and (claim.verdict.sign != "✗" or _memo().once(_inputs_key(inputs), inputs.is_exceeded))
             if failures(shown) and not is_seen:
                 show("claim.example", shown, lambda: example_view(shown), "")
             if inputs is not None:
@@ -169,8 +166,7 @@ def _open(shown: ClaimShown | None) -> None:
 
 def _open_listed(listed: list[ClaimShown], opened: ClaimShown) -> None:
     """Open the first claim of a list that has not the open one."""
-    if opened not in listed:
-        _open(next(iter(listed), None))
+    _open(None if opened in listed else next(iter(listed), None))
 
 
 def _line(shown: ClaimShown) -> str:
@@ -232,8 +228,7 @@ def value_of(chosen: Chosen, inputs: ClaimInputs) -> str:
 
 def _memo() -> Memo:
     """Return what the session has computed for this page, so that the counts of an upload never leave it."""
-    memo = st.session_state.setdefault("bounds.memo", Memo())
-    assert isinstance(memo, Memo)
+    memo: Memo = st.session_state.setdefault("bounds.memo", Memo())
     return memo
 
 
@@ -300,8 +295,7 @@ def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> Non
     with folded("Formula, conditions, code and citation", key="proofs.details") as is_open:
         if not is_open:
             return
-        if shown in map(shown_by, MAIN):
-            st.markdown(escaped(claim.finding))
+        st.markdown(escaped(claim.finding))
         st.latex(claim.formula)
         if drawn is not None:
             with sentence_instead():
@@ -339,9 +333,7 @@ def _table_1_live(chosen: Chosen) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True)
         for sentence in missing:
             st.caption(sentence)
-        hidden = "" if chosen.is_curator else " Values computed from the counts are shown to the curator only."
+        seat = "Not private (curator view)." if chosen.is_curator else "Only the curator sees values of the counts."
         st.caption(
-            "ε, δ, t, ω, L0, the prior and the number of samples are those set on this page. The row of Fourier is "
-            f"for its largest table, and the row of MAP is for the first binary node without parents.{hidden}"
-            + (" Not private (curator view)." if chosen.is_curator else "")
+            f"All numbers are those of this page. Fourier: its largest table. MAP: the first binary root. {seat}"
         )
