@@ -68,8 +68,7 @@ WITH_A_CURVE = [subject for subject in AuditSubject if subject not in {AuditSubj
 def test_every_mechanism_has_its_board_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = audited(subject, seat=seat.value)
     assert not sentences(at)
-    frame = frame_of(board(at))
-    assert set(frame["figures"]) == {"verdict", "worst", "curve"}
+    assert set(frame_of(board(at))["figures"]) == {"verdict", "worst", "curve"}
 
 
 def test_an_audit_depends_on_n_alone() -> None:
@@ -100,7 +99,6 @@ def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str)
     assert settings_from(query) == (settings_of(at), ())
     assert headline(open_page(PAGE, **query)) == headline(at)
     corrected = press(open_page(PAGE, **query), "See the correction")
-    assert settings_of(corrected).options("audit").subject.name == ANSWERS[case][2]
     assert INVALID not in str(board(corrected)), "a correction keeps to its epsilon"
     assert len({re.findall(r"[\d,]+ (?:records|throws)", str(frame_of(board(one))))[0] for one in (at, corrected)}) == 1
     assert headline(corrected).startswith(ANSWERS[case][1])

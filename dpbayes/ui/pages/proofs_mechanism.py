@@ -190,9 +190,8 @@ def _inputs(chosen: Chosen, kind: type[Any]) -> Hashable:
     """Return what the board depends on, without epsilon."""
     names = [name for name in _parameters(chosen, kind) if name != "epsilon"]
     values = tuple(chosen.parameter(name, _defaults(chosen, kind).get(name)) for name in names)
-    if not is_of_network(chosen.settings):
-        return kind, values
-    return kind, values, chosen.network, chosen.settings.prior, chosen.n
+    network = (chosen.network, chosen.settings.prior, chosen.n) if is_of_network(chosen.settings) else ()
+    return kind, values, *network
 
 
 def _defaults(chosen: Chosen, kind: type[Any]) -> Mapping[str, Any]:
@@ -264,9 +263,6 @@ def _controls(chosen: Chosen, kind: type[Any], *, has_slider: bool) -> None:
         st.caption("The audit uses the network and the number of records, never the records themselves.")
 
 
-# Two tables of an adaptive release
-
-
 def neighbours(audited: Audited) -> TablePair:
     """Return two made-up tables, of which one has an odd record. Errors: InputError without records."""
     network, n = audited.mechanism.prior.network, min(audited.sizes["n"], FEW_RECORDS)
@@ -290,21 +286,17 @@ def _details(chosen: Chosen, audited: Audited) -> None:
     """Show the worst pair, the formulas with their numbers, the assumptions and the sources."""
     st.markdown(formula(audited.mechanism))
     assumption(f"Neighbours x ~ y are {audited.certified.neighbours.value}; n is public.")
-    entry = audited.entry
-    if entry.kind is not object and entry.outputs is None:
+    if audited.entry.kind is not object and audited.entry.outputs is None:
         report = _report(_inputs(chosen, type(audited.mechanism)), audited)
         _worst_pair(audited, report)
         st.markdown(_formulas(audited, report))
         _assumptions(chosen, audited, report)
-    claimed, certified = audited.claimed, audited.certified
-    source(claimed.reference if claimed.is_private else certified.reference)
-    if certified.is_private and certified.reference != claimed.reference:
-        source(certified.reference)
+    for reference in dict.fromkeys(one.reference for one in (audited.claimed, audited.certified) if one.is_private):
+        source(reference)
 
 
 def _worst_pair(audited: Audited, report: AuditReport) -> None:
-    worst = report.worst
-    if worst is None:
+    if (worst := report.worst) is None:
         st.markdown("There is no worst pair, because no record changes the release.")
         return
     st.markdown(
