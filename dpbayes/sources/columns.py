@@ -90,8 +90,8 @@ class Cuts:
     """A column of numbers cut at k increasing points into k + 1 bins; a point belongs to the bin above it.
 
     `public` is False when the points were taken from the data: that leaks. `limits`, if declared, are the least and the
-    largest number; other values count in the first and the last bin. The numbers `codes`, such as -1, stand for missing
-    values, which are then a state of their own.
+    largest number; other values count in the first and the last bin. The numbers `codes`, such as -1, and the texts
+    `marks`, such as "n/a", stand for missing values, which are then a state of their own.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Cuts:
     missing: str | None = None
     limits: tuple[float, float] | None = None
     codes: tuple[float, ...] = ()
+    marks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         what, largest = f"A cut point or a code of {brief(self.name)}", sys.float_info.max
@@ -117,7 +118,7 @@ class Cuts:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "limits", limits or None)
         object.__setattr__(self, "codes", codes)
-        object.__setattr__(self, "missing", self.missing or (MISSING if codes else None))
+        object.__setattr__(self, "missing", self.missing or (MISSING if codes or self.marks else None))
         if (self.missing or "").strip(" +-").replace(".", "", 1).isdigit():
             raise InputError(
                 f'missing = "{self.missing}" of {brief(self.name)} is a text. Write a number without quotation marks: '
@@ -141,8 +142,9 @@ class Cuts:
         """Return the bin of each of these distinct values; -1 for texts that are not finite numbers."""
         numbers = numbers_in(values)
         bins = np.searchsorted(np.array(self.points), numbers, side="right")
-        bins[np.isin(numbers, self.codes)] = code_of_missing(self)
-        return np.where(np.isfinite(numbers), bins, -1).astype(np.int64)
+        is_mark = np.array([value.strip() in self.marks for value in values.tolist()], dtype=bool)
+        bins[np.isin(numbers, self.codes) | is_mark] = code_of_missing(self)
+        return np.where(np.isfinite(numbers) | is_mark, bins, -1).astype(np.int64)
 
 
 Column = Categories | Cuts
@@ -213,13 +215,11 @@ def encoded(column: Column, values: "pd.Series") -> IntArray:
 
 def _rule(column: Column, value: str) -> str:
     if isinstance(column, Cuts):
-        return 'which is not a number. Declare the values of a column of texts: ["no", "yes"]'
+        return f"which is not a number. If it stands for a missing value, declare marks = [{brief(value)}]"
     if column.values:
         return "which is in none of its groups"
-    cure = "Declare [False, True]"
-    if value not in ("False", "True"):
-        cure = f"Declare it beside {brief(', '.join(column.states))}, or bins of numbers: dp.cuts(0, 30, 120)"
-    return f"which is not a declared state. {cure}"
+    beside = f"it beside {brief(', '.join(column.states))}, or bins of numbers: dp.cuts(0, 30, 120)"
+    return f"which is not a declared state. Declare {'[False, True]' if value in ('False', 'True') else beside}"
 
 
 def code_of_missing(column: Column) -> int:

@@ -31,7 +31,6 @@ def read_index(folder: str) -> dict[str, dict[str, Any]]:
 
 # Readable names of the nodes of published networks and the columns of shipped tables
 
-
 BINARY = "_binary"
 """The suffix of the key of a shipped table with the columns of another table, in two states each."""
 

@@ -231,6 +231,7 @@ def _entry(column: DeclaredColumn) -> object:
     if domain is not None:
         codes = [_number(code) for code in domain.codes] if isinstance(domain, Cuts) else []
         entry |= {"missing": codes or domain.missing} if domain.missing else {}
+        entry |= {"marks": list(domain.marks)} if isinstance(domain, Cuts) and domain.marks else {}
         entry |= {} if domain.public else {"public": False}
     entry |= {} if column.use else {"use": False}
     entry |= {"meaning": column.meaning} if column.meaning else {}
@@ -289,7 +290,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 _DOMAINS: dict[str, type] = {"values": list, "groups": dict, "cuts": list, "points": list}
-_RULES: dict[str, Any] = {"missing": bool | str | int | float | list, "public": bool}
+_RULES: dict[str, Any] = {"missing": bool | str | int | float | list, "marks": list, "public": bool}
 _ABOUT: dict[str, Any] = {"use": bool, "meaning": str}
 """The fields of an entry and their types: one that declares a domain, those that need one, and those that need none."""
 
@@ -301,7 +302,7 @@ def _column(name: str, entry: object) -> DeclaredColumn:
     if not isinstance(fields, dict) or not all(isinstance(own, types.get(key, ())) for key, own in fields.items()):
         raise InputError(
             f"The declaration of column {brief(name)} must be a list of values, or an object with one of the fields "
-            "values, groups, cuts and points, and perhaps missing, public, use and meaning."
+            "values, groups, cuts and points, and perhaps missing, marks, public, use and meaning."
         )
     domain = _domain(name, kinds[0], fields) if kinds else None
     return DeclaredColumn(name, domain, use=fields.get("use", True), meaning=fields.get("meaning", ""))
@@ -315,13 +316,13 @@ def _domain(name: str, kind: str, fields: Mapping[str, Any]) -> Column:
         column = _grouped(name, given)
     else:
         column = _cut_points(name, given) if kind == "cuts" else _domain_of(name, given)
-    missing, public = fields.get("missing", False), fields.get("public", True)
+    missing, public, marks = fields.get("missing", False), fields.get("public", True), fields.get("marks", ())
     state = missing if isinstance(missing, str) else MISSING if missing is True else column.missing
     if isinstance(column, Cuts):
-        return replace(column, public=public, missing=state, codes=_codes(missing))
-    if _codes(missing):
+        return replace(column, public=public, missing=state, codes=_codes(missing), marks=tuple(map(str, marks)))
+    if _codes(missing) or marks:
         raise InputError(
-            f"missing = {missing} of {brief(name)} is for cuts. Gather values that stand for missing ones in a group: "
-            'groups = { unknown = ["9"] }.'
+            f"Numbers and marks of missing values, as of {brief(name)}, are for cuts. Gather values that stand for "
+            'missing ones in a group: groups = { unknown = ["9"] }.'
         )
     return replace(column, public=public, missing=state)

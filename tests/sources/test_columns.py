@@ -113,6 +113,11 @@ def test_proposals() -> None:
     assert cuts == Cuts("a", (200, 400, 600, 800))
     assert not cuts.public
     assert proposal("a", ["0"] * 90 + [str(i) for i in range(114, 130)]).domain == Cuts("a", (100,))
+    texts = [*map(str, range(20, 60)), "n/a", " - ", ""]
+    marked = proposal("a", texts).domain
+    assert marked == Cuts("a", (30, 40, 50), missing="missing", marks=("-", "n/a"))
+    assert encode(frame_of(a=texts), [marked]).column("a").tolist()[-4:] == [3, 4, 4, 4]
+    assert isinstance(proposal("a", [*texts, "about 40"]).domain, Categories)
 
 
 @pytest.mark.parametrize(

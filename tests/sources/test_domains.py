@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,8 @@ def domains(draw: st.DrawFn, name: str) -> Column:
     cuts: Column
     kind, public = draw(st.sampled_from(["categories", "groups", "cuts"])), draw(st.booleans())
     if kind == "cuts":
-        cuts = Cuts(name, tuple(sorted(draw(POINTS))))
-        return Cuts(name, cuts.points, public=public, missing=draw(missing_rules(cuts.states)))
+        cuts = Cuts(name, tuple(sorted(draw(POINTS))), public=public, marks=draw(st.sampled_from([(), ("n/a",)])))
+        return replace(cuts, missing=draw(missing_rules(cuts.states)))
     states = draw(STATES)
     missing = draw(missing_rules(states))
     if kind == "categories":

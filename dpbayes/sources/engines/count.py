@@ -103,7 +103,7 @@ def require_comparable(connection: Backend, table: "ir.Table", columns: Sequence
     kinds = table.schema()
     for column in columns:
         if column.name not in kinds:
-            raise missing_column(column.name)
+            raise InputError(f"The table has no column {brief(column.name)}.")
         kind = kinds[column.name]
         if isinstance(column, Cuts) and not kind.is_numeric():
             raise InputError(
@@ -120,11 +120,6 @@ def require_comparable(connection: Backend, table: "ir.Table", columns: Sequence
         for k, name in enumerate(texts[part]):
             if answer[f"c{k}"]:
                 raise _incomparable(name, "text whose collation treats different letters as equal")
-
-
-def missing_column(name: str) -> InputError:
-    """Return the error for a column that the table does not have."""
-    return InputError(f"The table has no column {brief(name)}.")
 
 
 def _folds(text: Any) -> "ir.BooleanValue":

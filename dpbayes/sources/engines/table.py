@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpbayes.base.libraries import pd
-from dpbayes.base.validation import InputError, distinct_names, type_checked
+from dpbayes.base.validation import InputError, brief, distinct_names, type_checked
 from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
 from dpbayes.sources.columns import Column
 from dpbayes.sources.engines.address import Address, parsed
 from dpbayes.sources.engines.connect import Backend, opened, table_names, table_of
-from dpbayes.sources.engines.count import counts_in, file_texts, missing_column
+from dpbayes.sources.engines.count import counts_in, file_texts
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -63,7 +63,7 @@ class Engine:
 
         with self._opened() as (connection, table):
             if name not in table.columns:
-                raise missing_column(name)
+                raise InputError(f"The table has no column {brief(name)}.")
             grouped = table.select(value=table[name]).group_by("value").aggregate(records=lambda rows: rows.count())
             frequent = grouped.order_by([ibis.desc("records"), "value"]).limit(most)
             answer = _frame(connection, frequent)
