@@ -18,7 +18,7 @@ from dpbayes.sources.files import TableFile, read_table
 from dpbayes.sources.named_networks import NAMED
 from dpbayes.sources.proposals import Proposal, missing_remark, proposal
 from dpbayes.sources.shipped_tables import SHIPPED, shipped_frame
-from dpbayes.ui.pages.data_columns import declare_columns, public_columns, require_node_names, with_records
+from dpbayes.ui.pages.data_columns import declare_columns, public_columns
 from dpbayes.ui.session.chosen import Chosen, choose_table
 from dpbayes.ui.session.connected import (
     NOT_COUNTED,
@@ -37,7 +37,7 @@ from dpbayes.ui.session.kept import kept
 from dpbayes.ui.session.looked import RECORDS, note_looked
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.settings import CONNECTED, Cpts, Seat
-from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, upload
+from dpbayes.ui.session.uploads import Upload, given_cpts, keep_upload, require_node_name, upload
 from dpbayes.ui.widgets import controls
 from dpbayes.ui.widgets.board import share_python, show
 from dpbayes.ui.widgets.from_python import (
@@ -77,7 +77,10 @@ EXAMPLE = """
 |     | no     | general | no  |
 """
 
-PROTECTED = "Public: the number of records, and the values of a column. Protected: which record has which value."
+PROTECTED = (
+    "A release protects the records of this table, an example or your own. Public: the number of records, and the "
+    "values of a column. Protected: which record has which value."
+)
 
 
 def data_page(chosen: Chosen) -> None:
@@ -91,7 +94,7 @@ def data_page(chosen: Chosen) -> None:
     mine = upload()
     if chosen.is_curator and chosen.settings.data == "upload" and mine is not None:
         with left:
-            declare_columns(mine, keep_upload, with_records, ready)
+            declare_columns(mine, keep_upload, ready)
     with sentence_instead():
         chosen = Chosen.now()
         if _head(chosen, place):
@@ -265,21 +268,16 @@ def _synthesise(chosen: Chosen) -> None:
         if source.startswith("bayes:"):
             controls.text_field("Number of features", "source", prefix="bayes:")
     with second:
-        kinds = [kind for kind in Cpts if _available(kind, source) or kind is settings.cpts]
-        controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+        available = {Cpts.PUBLISHED: source in NAMED, Cpts.RANDOM: True, Cpts.GIVEN: source in given_cpts()}
+        kinds = [kind for kind in Cpts if available[kind] or kind is settings.cpts]
+        controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
     with third:
         controls.text_field("Records", "records", help="At most 10,000,000.")
     with fourth:
-        controls.text_field("Seed", "data_seed", help="The same seed gives the same table.")
+        controls.text_field("Random seed", "data_seed", help="The same seed draws the same records.")
     if settings.graph and st.button("Sample from the edited network"):
         chosen.adopt_as_source()
         st.rerun()
-
-
-def _available(kind: Cpts, source: str) -> bool:
-    if kind is Cpts.PUBLISHED:
-        return source in NAMED
-    return kind is Cpts.RANDOM or source in given_cpts()
 
 
 def _source_title(spec: str) -> str:
@@ -345,7 +343,7 @@ def take(name: str, file: TableFile, declared: Mapping[str, DeclaredColumn] | No
 
 def _proposal(name: str, values: "pd.Series") -> Proposal:
     try:
-        require_node_names(name)
+        require_node_name(name)
     except InputError as error:
         return Proposal(name, reason=str(error))
     return proposal(name, values)
@@ -416,7 +414,7 @@ def _connected_columns(mine: Connected) -> None:
     """Show the columns of a table, and what can be done with it. Errors: InputError for what is not declared."""
     st.dataframe(mine.head, hide_index=True)
     note_looked(Chosen.now(), RECORDS)
-    mine = declare_columns(mine, keep_connected, _with_domains, st.container())
+    mine = declare_columns(mine, keep_connected, st.container())
     _propose(mine)
     if mine.refused:
         raise InputError(mine.refused)
@@ -431,12 +429,6 @@ def _connected_columns(mine: Connected) -> None:
         ):
             _take_sample(mine)
             st.rerun()
-
-
-def _with_domains(mine: Connected) -> Connected:
-    """Return the table. Errors: InputError for what is not declared."""
-    _ = mine.in_use
-    return mine
 
 
 def _propose(mine: Connected) -> None:

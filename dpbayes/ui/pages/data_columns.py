@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -60,10 +60,15 @@ PUBLIC_HELP = (
     "highest age in the file is not. A real release needs this for every column in use."
 )
 
+MERGE = "Count misspelt values as the usual ones"
+MISSPELT = "**Misspelt?** Some values are rare, and much like a frequent one that they could count as"
+
 LEAK = "A release shows the values of its columns to everyone: correct the cells, then declare what anyone could list."
 
 _PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
 """What may stand before cut points, and between them."""
+
+_NO_DIGIT = re.compile(r"\D")
 
 MAX_TEXT = 100_000
 """Most letters of a domain: 256 states of nearly 400 letters."""
@@ -73,6 +78,9 @@ FEW_REASONS = 6
 
 ROWS_SHOWN, HEADER = 40, 38
 """Most rows of the table of columns that are shown at once, and the pixels of the header."""
+
+ALIKE, FAR_MORE = 0.75, 20
+"""From which similarity on a value may be another one misspelt, which occurs so many times as often."""
 
 TICKS = ("use", "public")
 TYPE = "type"
@@ -102,9 +110,9 @@ def missing_text(column: Column) -> str:
     """Return the rule for missing values as text."""
     if column.missing is None:
         return NONE
-    if column.missing in column.states:
-        return f"{COUNT_AS} {column.missing}"
-    return OWN if column.missing == MISSING else f"{OWN}: {column.missing}"
+    own = OWN if column.missing == MISSING else f"{OWN}: {column.missing}"
+    rule = f"{COUNT_AS} {column.missing}" if column.missing in column.states else own
+    return SAME.join((rule, *(column.marks if isinstance(column, Cuts) else ())))
 
 
 def as_typed(column: DeclaredColumn, shown: Column | None, edit: Mapping[str, Any]) -> DeclaredColumn:
@@ -157,6 +165,9 @@ def _points(text: str) -> tuple[float, ...]:
 
 def _with_rule(column: Column, text: str) -> Column:
     """Return a column with the rule for missing values that was typed."""
+    if isinstance(column, Cuts):
+        text, *marks = text.split(SAME)
+        column = replace(column, missing=None, marks=tuple(mark.strip() for mark in marks))
     rule, _, label = (part.strip() for part in text.partition(":"))
     if rule in ("", NONE):
         return replace(column, missing=None)
@@ -176,10 +187,8 @@ def _with_rule(column: Column, text: str) -> Column:
 Table = TypeVar("Table", bound=DescribedTable)
 
 
-def declare_columns(
-    mine: Table, keep: Callable[[Table], None], check: Callable[[Table], Table], place: DeltaGenerator
-) -> Table:
-    """Show the editable table of columns, which `keep` stores; return it as `check` returns it, or with its refusal.
+def declare_columns(mine: Table, keep: Callable[[Table], None], place: DeltaGenerator) -> Table:
+    """Show the editable table of columns, which `keep` stores; return it with its records, or with its refusal.
 
     `place` has the count of the public columns, and the buttons.
     """
@@ -188,7 +197,7 @@ def declare_columns(
         if refused:
             raise refused
         with st.container():  # with or without a spinner, the table below keeps its place, and an open cell stays open
-            mine = replace(check(mine), refused="")
+            mine = replace(_with_records(mine), refused="")
     except InputError as error:
         mine = replace(mine, refused=str(error))
     keep(mine)
@@ -223,36 +232,41 @@ def _height(rows: int) -> int:
 def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     """Say how many columns are not public, and offer to declare them, with round cut points where they were read."""
     domains = {place: mine.domain(place) for place, column in enumerate(mine.columns) if column.use}
-    lacking = {place: domain for place, domain in domains.items() if domain is not None and not domain.public}
-    cuts = {  # still the cut points that were read from the records
-        place: domain
-        for place, domain in lacking.items()
-        if isinstance(domain, Cuts) and text_of(domain) == text_of(mine.proposals[place].domain)
-    }
+    lacking = {k: replace(domain, public=True) for k, domain in domains.items() if domain and not domain.public}
+    read = {place: text_of(mine.proposals[place].domain) for place in lacking}  # from the records
+    cuts = {k: domain for k, domain in lacking.items() if isinstance(domain, Cuts) and text_of(domain) == read[k]}
     if lacking:
         which = f"{len(lacking)} of {many(len(domains), 'column')}"
         st.caption(f"**The values of {which} are not declared public.** {LEAK}")
     listed = {place: domain for place, domain in lacking.items() if place not in cuts}
     few = dict(list(cuts.items())[:FEW_REASONS])
     texts = ", ".join(f"{mine.columns[place].name} {text_of(domain)}" for place, domain in few.items())
-    values = f"Declare the values of {many(len(listed), 'column')} public"
+    merged = _merged(mine) if isinstance(mine, Upload) and not mine.refused else {}
+    buttons: dict[str, tuple[str, Mapping[int, Column]]] = {
+        "all.merged": (MERGE, merged),
+        "all.public": (f"Declare the values of {many(len(listed), 'column')} public", listed),
+        "all.round": (f"Declare {escaped(texts)}, rounded from the records", few),
+    }
+    if merged:
+        spelt = ((one.name, "; ".join(SAME.join(own) for own in one.groups if len(own) > 1)) for one in merged.values())
+        st.warning(". ".join([MISSPELT, *(f"**{escaped(name)}**: {escaped(text)}" for name, text in spelt)]))
+    kind: Literal["primary", "secondary"] = "primary"
     with st.container(horizontal=True, vertical_alignment="center"):
-        if listed:
-            st.button(values, key="all.public", type="primary", on_click=_declare, args=(mine, keep, listed))
-        if few:
-            label = f"Declare {escaped(texts)}, rounded from the records"
-            kind: Literal["primary", "secondary"] = "secondary" if listed else "primary"
-            st.button(label, key="all.round", type=kind, on_click=_declare, args=(mine, keep, few))
+        for key, (label, declared) in buttons.items():
+            if declared:
+                st.button(label, key=key, type=kind, on_click=_declare, args=(mine, keep, declared))
+                kind = "secondary"
         _description(mine, keep)
 
 
 def _declare(mine: Table, keep: Callable[[Table], None], domains: Mapping[int, Column]) -> None:
-    """Declare domains public; the browser keeps its edits, of which one may still be on its way."""
+    """Declare domains; the browser keeps its edits, of which one may still be on its way, unless they differ."""
     columns = list(mine.columns)
     for place, domain in domains.items():
-        columns[place] = replace(columns[place], domain=replace(domain, public=True))
-    if any(_edits(mine).get(place, {}).get("public") is False for place in domains):
-        keep(mine.declared(columns))  # without the edits, which would untick the columns again
+        columns[place] = replace(columns[place], domain=domain)
+    edits = {place: _edits(mine).get(place, {}) for place in domains}
+    if any(edit.get("public") is False or ("values" in edit and not domains[k].public) for k, edit in edits.items()):
+        keep(mine.declared(columns))  # without the edits, which would untick or part the values again
     else:
         st.session_state[_SHOWN] = tuple(columns)
 
@@ -263,21 +277,15 @@ def _key(mine: DescribedTable) -> str:
 
 def _line(mine: DescribedTable, place: int) -> dict[str, object]:
     declared, domain = mine.columns[place], mine.domain(place)
-    kind = {TYPE: mine.types[mine.columns[place].name]} if isinstance(mine, Connected) else {}
+    kind = {TYPE: mine.types[declared.name]} if isinstance(mine, Connected) else {}
     return {
         "use": declared.use,
         "column": declared.name,
         **kind,
         "meaning": declared.meaning,
-        **_declared_cells(domain),
-    }
-
-
-def _declared_cells(domain: Column | None) -> dict[str, object]:
-    return {
         "values": text_of(domain),
         "missing": missing_text(domain) if domain else NONE,
-        "public": domain.public if domain else False,
+        "public": bool(domain and domain.public),
     }
 
 
@@ -337,10 +345,7 @@ def _edits(mine: Table) -> dict[int, dict[str, Any]]:
 def _description(mine: Table, keep: Callable[[Table], None]) -> None:
     """Offer the declared domains as a file, and take such a file."""
     with st.popover("Save or load the columns", key="columns.file"):
-        st.caption(
-            "A file with what you declared of the columns. Save it before you reload or close the page, which forgets "
-            "the table; after another upload, load it here."
-        )
+        st.caption("A reload forgets what you declared of the columns: save it before, and load it here afterwards.")
         download_button(
             "Download", write_domains(mine.columns), DESCRIPTION, mime="application/json", key="domains.out"
         )
@@ -367,13 +372,10 @@ def for_table(columns: Iterable[DeclaredColumn], names: Sequence[str]) -> tuple[
 # Records
 
 
-def with_records(mine: Upload) -> Upload:
-    """Return the table with the codes of its records. Errors: InputError for what is not declared."""
-    places = [place for place, column in enumerate(mine.columns) if column.use]
-    if not places:
-        raise InputError("No column is in use; tick at least one.")
-    columns = tuple(_in_use(mine, place) for place in places)
-    if mine.dataset is None or mine.encoded != columns:
+def _with_records(mine: Table) -> Table:
+    """Return the table, an uploaded one with the codes of its records. Errors: InputError for what is not declared."""
+    columns = mine.in_use
+    if isinstance(mine, Upload) and (mine.dataset is None or mine.encoded != columns):
         with st.spinner("Encoding the records …"):
             try:
                 data = encode(mine.frame, columns)
@@ -389,54 +391,66 @@ def _outside(mine: Upload, columns: Sequence[Column]) -> InputError | None:
         values = mine.frame[column.name]
         outside = list(dict.fromkeys(str(value).strip() for value in values[encoded(column, values) == OUTSIDE]))
         if outside:
-            cure = "Type its values, as in no; yes"
-            if isinstance(column, Categories):
-                cure = f"Add it to the cell, or count it as another value: {_gathered(column, outside)}"
-                if np.isfinite(numbers_in(values.dropna().drop_duplicates())).any():
-                    cure = f'Add it, or type cut points, as in "{CUT_AT} 40; 60"'
             value = brief(outside[0])
+            if isinstance(column, Cuts):
+                marked = missing_text(replace(column, marks=(*column.marks, *outside[:FEW_REASONS])))
+                cure = f'Type its values, as in no; yes, or under "{RULE}": {brief(marked, 160)}'
+            elif np.isfinite(numbers_in(values.dropna().drop_duplicates())).any():
+                cure = f'Add it, or type cut points, as in "{CUT_AT} 40; 60"'
+            else:
+                states = {state.casefold(): state for state in column.states}
+                likes = {value: states[get_close_matches(value.casefold(), states, 1, 0)[0]] for value in outside}
+                text = brief(text_of(_gathered(column, likes)), 160)
+                cure = f"Add it to the cell, or count it as another value: {text}"
             return InputError(f"The column {brief(column.name)} has {value}, which its values do not contain. {cure}.")
     return None
 
 
-def _gathered(column: Categories, values: Sequence[str]) -> str:
-    """Return the text of a column in which each of these values counts as the state with the most similar name."""
+def misspelt(column: Categories, records: Mapping[str, int]) -> Categories:
+    """Return the column with each rare value counted as a far more frequent one that is spelt much like it.
+
+    Values with other digits are not alike. `records` has the number of records with each value.
+    """
+    likes: dict[str, str] = {}
+    for state in sorted(column.states, key=records.__getitem__):
+        often = [other for other in column.states if records[other] >= FAR_MORE * max(records[state], 1)]
+        folded = {other.casefold(): other for other in often if _NO_DIGIT.sub("", other) == _NO_DIGIT.sub("", state)}
+        if close := get_close_matches(state.casefold(), folded, 1, ALIKE):
+            likes[state] = folded[close[0]]
+    return _gathered(column, likes)
+
+
+def _gathered(column: Categories, likes: Mapping[str, str]) -> Categories:
+    """Return the column with each of these values counted as a state."""
     groups = dict(zip(column.states, column.groups, strict=True))
-    for value in values:
-        state = max(groups, key=lambda state: SequenceMatcher(None, state.casefold(), value.casefold()).ratio())
-        groups[state] = *groups[state], value
-    return brief(text_of(replace(column, values=tuple(groups.values()))), 160)
+    for value, state in likes.items():
+        groups[state] += groups.pop(value, (value,))
+    return replace(column, states=tuple(groups), values=tuple(groups.values()))
 
 
-def _in_use(mine: Upload, place: int) -> Column:
-    name, domain = mine.columns[place].name, mine.domain(place)
-    require_node_names(name)
-    if domain is None:
-        raise InputError(f"Column {brief(name)} has no values; type its categories or cut points, or leave it out.")
-    return domain
-
-
-def require_node_names(name: str) -> None:
-    """Errors: InputError for a column whose name no node can have."""
-    if len(name) > MAX_NAME:
-        raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")
+def _merged(mine: Upload) -> dict[int, Categories]:
+    """Return the columns that are not public and have values that look misspelt, as `misspelt` returns them."""
+    merged: dict[int, Categories] = {}
+    for place, domain in ((place, mine.domain(place)) for place in range(len(mine.columns))):
+        if isinstance(domain, Categories) and not domain.public and mine.dataset and domain in mine.encoded:
+            records = np.bincount(mine.dataset.column(domain.name), minlength=len(domain.states)).tolist()
+            other = misspelt(domain, dict(zip(domain.domain, records, strict=False)))
+            merged |= {place: other} if len(other.states) < len(domain.states) else {}
+    return merged
 
 
 # The table of the columns of a shipped or synthetic table, and for a recipient
 
 
 def public_columns(chosen: Chosen) -> None:
-    """Show the public domains of the table: name, meaning, values, and what is declared of missing values."""
-    leaks, readable = chosen.leaking_columns, chosen.readable
-    declared, lines = {column.name: column for column in chosen.declared}, []
+    """Show the public domains of the table: name, meaning and values."""
+    leaks, readable, lines = chosen.leaking_columns, chosen.readable, []
     for name, states in chosen.domains.items():
-        domain = declared.get(name)
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
-        cells = _declared_cells(domain) if domain else {"values": "; ".join(states)}
-        if not chosen.is_curator:  # as in a release, without spellings of the records
-            cells = {"values": "not declared public"} if name in leaks else {**cells, "values": "; ".join(states)}
+        is_hidden = name in leaks and not chosen.is_curator
+        values = {"values": "not declared public" if is_hidden else "; ".join(states)}
         public = {PUBLIC: "no" if name in leaks else "yes"}
-        lines.append({"column": name} | meaning | cells | public)
+        lines.append({"column": name} | meaning | values | public)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
@@ -448,7 +462,6 @@ def public_columns(chosen: Chosen) -> None:
                 "column": st.column_config.TextColumn(width=115),
                 "meaning": st.column_config.TextColumn(width=310),
                 "values": st.column_config.TextColumn(width=130),
-                "missing": st.column_config.TextColumn(RULE, width=120, help=MISSING_HELP),
                 PUBLIC: st.column_config.TextColumn(width=65, help=PUBLIC_HELP),
             },
         )

@@ -75,4 +75,4 @@ def asia_answer() -> View:
     meanings = {"bronc": "bronchitis", "smoke": "smoking"}
     laplace = LaplaceUpdates(prior=network, epsilon=1)
     at = CuratorInputs(at_any_epsilon(laplace), counts, question, meanings)
-    return explore_table(at, beside=(PERSON,)).stating({"table": f"{counts.n:,} synthetic records from Asia"})
+    return explore_table(at, beside=(PERSON,)).stating({"table": f"{counts.n:,} synthetic records of the Asia network"})

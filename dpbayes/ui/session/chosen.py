@@ -293,8 +293,8 @@ class Chosen:
         if settings.data in SHIPPED:
             return SHIPPED[settings.data].title
         if settings.data == "synthetic":
-            name = NAMED[settings.source].title if settings.source in NAMED else "the drawn network"
-            return f"{many(settings.records, 'synthetic record')} from {name}"
+            name = f"{NAMED[settings.source].title} network" if settings.source in NAMED else "drawn network"
+            return f"{many(settings.records, 'synthetic record')} of the {name}"
         if self._own is not None:
             return self._own.title
         return "a connected table" if self.is_connected else "an uploaded table"

@@ -22,7 +22,6 @@ from dpbayes.sources.engines.address import name_parts, parsed, written_name
 from dpbayes.sources.engines.table import DeclaredTable, Engine, open_table, tables_of
 from dpbayes.sources.proposals import MOST_VALUES, Proposal, counted_proposal
 from dpbayes.ui.session.connections import FILES, connections
-from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.uploads import DescribedTable
 
@@ -59,25 +58,6 @@ class Connected(DescribedTable):
         """The name of the table on screen: its connection or its path below the data root, and its own name."""
         place = self.path if self.connection == FILES else self.connection
         return f"{place}, {self.table}" if self.table else place
-
-    @property
-    def in_use(self) -> tuple[Column, ...]:
-        """The domains of the columns in use. Errors: InputError if there is no such column, or one without a domain."""
-        places = [place for place, column in enumerate(self.columns) if column.use]
-        if not places:
-            raise InputError("No column is in use; tick at least one.")
-        return tuple(self._domain_in_use(place) for place in places)
-
-    def _domain_in_use(self, place: int) -> Column:
-        name, domain = self.columns[place].name, self.domain(place)
-        if len(name) > MAX_NAME:
-            raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; leave it out.")
-        if domain is None:
-            raise InputError(
-                f"Column {brief(name)} has no values; type its categories or cut points, load a domain description, "
-                "or leave it out."
-            )
-        return domain
 
     @property
     def leaks(self) -> frozenset[str]:

@@ -9,12 +9,20 @@ import streamlit as st
 from streamlit.typing import UploadedFile
 
 from dpbayes.base.libraries import pd
+from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
 from dpbayes.sources.columns import Column
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.proposals import Proposal
+from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.roles import Act, person
 from dpbayes.ui.session.run import this_run
+
+
+def require_node_name(name: str) -> None:
+    """Errors: InputError for a column whose name no node can have."""
+    if len(name) > MAX_NAME:
+        raise InputError(f"The column name {brief(name)} is longer than {MAX_NAME} characters; shorten it in the file.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -41,6 +49,18 @@ class DescribedTable:
     def domain(self, place: int) -> Column | None:
         """Return the declared domain of a column, else the proposed domain, else None."""
         return self.columns[place].domain or self.proposals[place].domain
+
+    @property
+    def in_use(self) -> tuple[Column, ...]:
+        """The domains of the columns in use. Errors: InputError if there is no such column, or one without a domain."""
+        used = {column.name: self.domain(place) for place, column in enumerate(self.columns) if column.use}
+        if not used:
+            raise InputError("No column is in use; tick at least one.")
+        for name, domain in used.items():
+            require_node_name(name)
+            if domain is None:
+                raise InputError(f"Column {brief(name)} has no values; type categories or cut points, or leave it out.")
+        return tuple(domain for domain in used.values() if domain is not None)
 
     def typed(self, columns: Iterable[DeclaredColumn]) -> Self:
         """Return the table with the columns as typed into the page."""
