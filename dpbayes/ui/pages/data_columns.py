@@ -209,7 +209,7 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], place: DeltaGene
         hide_index=True,
         disabled=["column", TYPE],
         column_order=["use", "public", "column", "values", "missing", "meaning", TYPE],
-        height=_height(len(mine.columns)),
+        height=HEADER + row_height(len(mine.columns)) * min(len(mine.columns), ROWS_SHOWN),
         row_height=row_height(len(mine.columns)),
         column_config={
             "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
@@ -223,10 +223,6 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], place: DeltaGene
     )
     _set_aside(mine)
     return mine
-
-
-def _height(rows: int) -> int:
-    return HEADER + row_height(rows) * min(rows, ROWS_SHOWN)
 
 
 def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
@@ -456,7 +452,7 @@ def public_columns(chosen: Chosen) -> None:
             pd.DataFrame.from_records(lines),
             hide_index=True,
             column_order=None if leaks else [name for name in lines[0] if name != PUBLIC],
-            height=_height(len(lines)),
+            height=HEADER + row_height(len(lines)) * min(len(lines), ROWS_SHOWN),
             row_height=row_height(len(lines)),
             column_config={
                 "column": st.column_config.TextColumn(width=115),
