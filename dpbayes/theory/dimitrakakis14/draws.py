@@ -207,7 +207,7 @@ LEMMA_2 = Claim(
     "Samples give the posterior with a small L1 error",
     r"\|\hat P - P\|_1 \le \sqrt{\tfrac{3}{n} \ln \tfrac{1}{\delta}}, \quad m \le \log_2 \sqrt{1/\delta}",
     Verdict.LOOSE,
-    "With two cells the lemma needs δ <= 1/16. The bound √(2 ln((2^m - 2)/δ)/n) holds for any m and δ. "
+    "With two cells the lemma needs δ <= 1/16. The bound √(2 ln((2ᵐ - 2)/δ)/n) holds for any m and δ. "
     "Under the condition of the lemma, this bound is also smaller.",
 )
 

@@ -52,7 +52,7 @@ REMARK_1 = Claim(
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
     "The definitions are equivalent for δ = 0 and for ε = 0, as stated. Otherwise Definition 2 is stronger: "
-    "for k records, δ grows by the factor (e^(k ε) - 1)/(e^ε - 1), not by k.",
+    "for k records, δ grows by the factor (exp(k ε) - 1)/(exp(ε) - 1), not by k.",
 )
 
 
@@ -130,7 +130,7 @@ THEOREM_1_I = Claim(
     "Similar tables have similar posteriors (Assumption 1)",
     r"D(\xi(\cdot \mid x) \| \xi(\cdot \mid y)) \le 2 L \rho(x, y)",
     Verdict.LOOSE,
-    "The largest divergence for a log ratio of range 2 L ρ is known. For small L ρ the divergence is about (L ρ)^2/2.",
+    "The largest divergence for a log ratio of range 2 L ρ is known. For small L ρ the divergence is about (L ρ)²/2.",
 )
 
 

@@ -244,7 +244,7 @@ NORM = Claim(
     r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
     "The paper sums signed terms in place of a norm. The largest norm of the gradient of one record is (1 + "
-    "B) √(1 + B^2)/σ².",
+    "B) √(1 + B²)/σ².",
 )
 APPENDIX_D = Claim(
     Reference("Zhang16", "Appendix D"),
