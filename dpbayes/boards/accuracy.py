@@ -85,9 +85,9 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study = inputs.study
     k, grid = study.place_of(epsilon), study.plan.grid
     place, drawn = study.plan.epsilons[k], dict(zip(study.methods, study.curves, strict=True))
-    two = [drawn[method] for method in study.ranked_at(k)[1::-1]]
-    right = accuracy_figure(study.curves, grid, epsilon=place, marked=two)
-    wrong = log_loss_figure(study.loss_curves(), grid, epsilon=place)
+    first, losses = study.ranked_at(k)[1::-1], dict(zip(study.methods, study.loss_curves(), strict=True))
+    right = accuracy_figure(study.curves, grid, epsilon=place, marked=[drawn[method] for method in first])
+    wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
     figures = {
         "accuracy": _named(right, "always the most frequent value"),
         "loss": _named(wrong, "the shares of the values alone"),

@@ -1,13 +1,14 @@
 """Accuracy and log loss against epsilon, and the calibration of predictive probabilities."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dpbayes.base.looks import Curve, Look
-from dpbayes.base.text import share_text
+from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
@@ -30,9 +31,6 @@ BAND = 2
 
 ACCURACY = "correct predictions"
 
-_CLOSE = 0.02
-"""A distance of two accuracies within which a text does not fit."""
-
 
 def accuracy_figure(
     curves: Sequence[Curve],
@@ -54,22 +52,17 @@ def accuracy_figure(
     figure = _figure(curves, x=x, y=y, shapes=shapes)
     if epsilon is None:
         return figure
-    sides = "bottom right", "top left"
     top = max(at_epsilon(curve, epsilon) for curve in curves)
-    marks = [_mark(curve, epsilon, side, top) for curve, side in zip(marked, sides, strict=False)]
-    return replace(figure, data=(*figure.data, *marks))
+    places = zip(marked, ("bottom right", "top left"), (math.nan, top), strict=False)
+    return replace(figure, data=(*figure.data, *(_mark(*place, epsilon, share_text, 0.02) for place in places)))
 
 
-def _mark(curve: Curve, epsilon: float, side: str, top: float) -> Trace:
-    """Mark a value with its text, which is above the highest curve if that is close above."""
+def _mark(curve: Curve, side: str, edge: float, epsilon: float, text: Callable[[float], str], close: float) -> Trace:
+    """Mark a value with its text, which is at an edge if the value is nearer to that than a `close` share of it."""
     value = at_epsilon(curve, epsilon)
-    mark = value_mark(epsilon, value, share_text(value), curve.look.colour, side=side)
-    height = value if side.startswith("bottom") or top - value > _CLOSE else top
-    places = {
-        "x": [epsilon] * 2,
-        "y": [value, height],
-        "text": ["\u00a0", *mark["text"]],
-    }  # always two, so they move
+    mark = value_mark(epsilon, value, text(value), curve.look.colour, side=side)
+    height = edge if abs(edge - value) <= close * edge else value
+    places = {"x": [epsilon] * 2, "y": [value, height], "text": ["\u00a0", *mark["text"]]}  # always two, so they move
     return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}}
 
 
@@ -86,12 +79,18 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
     return float(np.interp(np.log(epsilon), np.log(curve.x), curve.y))
 
 
-def log_loss_figure(curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float | None = None) -> Figure:
-    """Draw the mean log loss of the predictive probabilities against epsilon, both on logarithmic scales."""
+def log_loss_figure(
+    curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float, marked: Sequence[Curve] = ()
+) -> Figure:
+    """Draw the mean log loss against epsilon, both on logarithmic scales; two values at epsilon are `marked`."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
     y = log_axis("penalty for wrong probabilities (log loss)", ends.min() * 0.9, ends.max() * 1.1)
-    shapes = [] if epsilon is None else [chosen_epsilon(epsilons, epsilon)]
-    return _figure(curves, x=_epsilon_axis(epsilons, EPSILON_AXIS), y=y, shapes=shapes)
+    x, shapes = _epsilon_axis(epsilons, EPSILON_AXIS), [chosen_epsilon(epsilons, epsilon)]
+    figure = _figure(curves, x=x, y=y, shapes=shapes)
+    ranked = sorted(marked, key=lambda curve: at_epsilon(curve, epsilon))
+    low = min(at_epsilon(curve, epsilon) for curve in curves)
+    places = zip(ranked, ("bottom left", "top right"), (low, math.nan), strict=False)
+    return replace(figure, data=(*figure.data, *(_mark(*place, epsilon, numeral, 0.15) for place in places)))
 
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
