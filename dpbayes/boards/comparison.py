@@ -62,9 +62,10 @@ class ComparisonInputs:
 
     @cached_property
     def errors(self) -> dict[Look, FloatArray]:
-        """The errors of the mechanisms that can be used somewhere, in percentage points: (epsilons, tables)."""
+        """The errors of the mechanisms that can be used somewhere, in percentage points, the least mean first."""
         errors = {look: 100 * self.compared.over(look.name, GRID) for look in self.mechanisms}
-        return {look: values for look, values in errors.items() if np.isfinite(values).any()}
+        used = {look: values for look, values in errors.items() if np.isfinite(values).any()}
+        return dict(sorted(used.items(), key=lambda item: float(np.nanmean(item[1]))))
 
     @cached_property
     def blind(self) -> float:
@@ -99,7 +100,7 @@ class ComparisonInputs:
         text = f"So: choose {names}, best or tied for best {often}."
         for name, times in weaker.most_common(1):
             if 2 * times > len(GRID):
-                text += f" If a δ is acceptable, {name} is clearly better at most values of ε."
+                text += f" With a δ, {name} is clearly better than all without one at most values of ε."
         return text
 
 
@@ -145,12 +146,13 @@ def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
     delta = f"With δ = {numeral(max(inputs.deltas.values(), default=0))}, a weaker promise"
     named = {"Pure ε (no δ)": pure, delta: weaker, "For comparison": {NO_RELEASE: np.full(2, inputs.blind)}}
     groups = {group: errors for group, errors in named.items() if errors}
-    best = [look for errors in groups.values() for look in alike(errors)]
+    best, order = [look for errors in groups.values() for look in alike(errors)], [*inputs.errors, NO_RELEASE]
+    rows = {group: {look: errors[look] for look in order if look in errors} for group, errors in groups.items()}
     place = GRID[nearest_place(GRID, epsilon)]
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
     return Frame(
         f"{at}, {comparison_headline(pure, weaker, inputs.blind)}",
-        {"here": errors_figure(groups, best, inputs.most)},
+        {"here": errors_figure(rows, best, inputs.most)},
         (inputs.advice, *_missing(inputs, here, place)),
         {"here": _about(inputs)},
         {look.name: float(errors.mean()) for look, errors in here.items()},
@@ -175,7 +177,8 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    return f"Mean of all {whose}; lines: two standard errors. Pale: clearly worse than the best of its group."
+    doubt = " Naive 95% intervals can miss most true values." if inputs.reading is Reading.AS_REAL else ""
+    return f"Mean of all {whose}; lines: two standard errors. Pale: clearly worse than the best of its group.{doubt}"
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

@@ -46,8 +46,3 @@ def test_the_board_has_each_epsilon_of_the_slider_and_one_advice(draws):
 def test_only_the_errors_on_a_census_are_private():
     assert not regression(INPUTS).board.private
     assert regression(RegressionInputs(replace(SMALL, records=Records.FULTON))).board.private
-
-
-def test_the_caption_says_how_many_of_the_records_train():
-    caption = regression(INPUTS).frames_at("1")[0].captions["errors"]
-    assert "Of 20,000 records, 10% (2,000) train the weights, the others test them" in caption

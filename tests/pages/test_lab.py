@@ -39,6 +39,7 @@ def opened(experiment, **settings):
 def test_every_experiment_has_its_board_in_both_seats(experiment, seat):
     at = opened(experiment, seat=seat)
     assert [board["name"] for board in boards(at)] == NAMES[experiment]
+    assert not any("curator view" in caption.value for caption in at.caption), "the records are public"
     for board in boards(at):
         (frame,) = board["shown"][board["value"]]
         assert frame["headline"]
@@ -92,9 +93,9 @@ def test_a_recipient_sees_curves_of_synthetic_records_only():
 
 
 def test_a_recipient_of_a_census_sees_no_error():
-    for seat, records in (("curator", "25,766"), ("recipient", "2,000")):
+    for seat, records in (("curator", "25,766 records, 10% (2,577)"), ("recipient", "2,000 records, 10% (200)")):
         at = opened(Experiment.REGRESSION, seat=seat, **{"regression.records": "Fulton census", "regression.n": "2000"})
-        assert f"Of {records} records" in frame_of(boards(at)[0])["captions"]["errors"]
+        assert f"Of {records} train" in frame_of(boards(at)[0])["captions"]["errors"]
 
 
 @pytest.mark.parametrize("training", ["200", "5000"])

@@ -112,7 +112,7 @@ def _show(
     view = board(inputs).stating(facts)
     with st.spinner("Simulating …"):
         show(name, key, lambda: view, value)
-    if view.board.private:
+    if view.board.private and not Chosen.now().has_public_records:
         st.caption("Not private (curator view).")
     share(view, value, python=(lambda: show_python(python, name, Chosen.now())) if python else None)
 
@@ -370,7 +370,6 @@ EXPERIMENTS = {
         "Which mechanism has the least error?",
         lambda _: _offered("release", "reading"),
         _comparison_board,
-        "A naive reader has less error on some tables, but its 95% intervals can miss most of the true values. "
         "Adaptive is missing: it chooses a graph of its own.",
         ("calibration", "noise", "delta"),
         PRIVATE,

@@ -58,9 +58,9 @@ class ReleaseOptions:
         Choice(
             Reading,
             title="reader",
-            description="The distribution of the noise is public. A noise-aware reader models it, and the intervals "
-            "keep their level. A naive reader treats noisy counts as true counts, as the papers do. "
-            "This choice costs no privacy.",
+            description="A noise-aware reader models the noise, whose distribution is public, so that 95% intervals "
+            "keep their level: the default. A naive reader treats noisy counts as true counts, as the papers do. Its "
+            "error can be smaller, but its intervals can miss most true values. This choice costs no privacy.",
         ),
     ]
 
