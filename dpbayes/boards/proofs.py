@@ -190,7 +190,8 @@ def _computed(report: AuditReport, limit: Guarantee) -> LossBar:
     least, most = report.needed_at_least, report.needed
     is_range = most - least > 1e-6 * max(1.0, most)
     text = f"{factor_text(least)} to {factor_text(most)}" if is_range else f"{factor_text(least)} times"
-    verdict = ("holds", "allowed") if most <= limit.epsilon * (1 + SLACK) else ("open", "open")
+    allowed = "reaches what is proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "allowed"
+    verdict = ("holds", allowed) if most <= limit.epsilon * (1 + SLACK) else ("open", "open")
     if _is_exceeded(report, limit):
         times = math.exp(min(least - limit.epsilon, MOST_LOSS))
         verdict = ("fails", f"{numeral(times)} × too much" if times >= 2 else "too much")
@@ -230,7 +231,7 @@ def _two_laws(picture: TwoLaws, worst: WorstCase, audited: Audited, report: Audi
     place = int(np.where(losses > loss * (1 - TIGHT), picture.first, 0.0).argmax())
     if abs(losses.max() - loss) < TIGHT * loss and picture.first[place] > RAREST * picture.first.max():
         is_part, is_red = loss < report.at_least * (1 - TIGHT), _is_exceeded(report, limit)
-        text = f"{'at most ' if is_part else ''}{factor_text(loss)} times"
+        text = f"{'one number: at most ' if is_part else ''}{factor_text(loss)} times"
         text += f" ({factor_text(limit.epsilon)} allowed)" if is_red and not is_part else ""
         mark = place, text, INVALID if is_red else GREEN
     first, second = (f" {table}" if len(table) < 20 else "" for table in (worst.first, worst.second))
