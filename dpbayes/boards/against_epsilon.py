@@ -8,7 +8,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral, share_text
+from dpbayes.base.text import numeral, numeral_above, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.curator import CuratorInputs, values_in
@@ -50,8 +50,7 @@ TRAINING = 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-PROVED, STATED = Look("proved", BOUND), Look("in the paper", BOUND, "dash", width=1.5)
-PROVED_NAIVE = replace(PROVED, name="proved (naive)")
+PROVED, STATED = Look("proved limit", BOUND), Look("paper’s limit", BOUND, "dash", width=1.5)
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
@@ -109,24 +108,27 @@ class Pictures:
         """Bounds on the divergence of a naive reader: as proved, and as the paper states it."""
         stops = np.array(STOPS)
         bounds = divergence_bounds(self.mechanism, self.inputs.counts, stops, delta=DELTA)
-        looks = PROVED_NAIVE if self.aware else PROVED, STATED
-        return [_curve(look, stops, bound) for look, bound in zip(looks, bounds, strict=False)]
+        return [_curve(look, stops, bound) for look, bound in zip((PROVED, STATED), bounds, strict=False)]
 
     def _divergence(self, epsilon: float) -> tuple[Figure, str, float] | None:
         if self.curves is None:
             return None
         chosen = self.aware or self.curves
         mean, low, high = chosen.divergence_spread
-        name = "noise-aware reader" if self.aware else "naive reader" if self.curves.of_posteriors else "releases"
-        spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean, low, high)
+        name = "noise-aware" if self.aware else "naive" if self.curves.of_posteriors else "releases"
         value = log_at(chosen.epsilons, mean, epsilon)
         network, n = self.inputs.counts.network, self.inputs.counts.n
         # other records of the same source cause half a nat for each free probability
-        others_cause = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
-        figure = divergence_figure(spread, self.bounds, epsilon=epsilon, value=value, near=others_cause)
-        side, times = "Nearer" if value < others_cause else "Farther", numeral(value / others_cause, 2)
-        text = f"{side} than another {n:,} records would be: {times} times as far."
-        return figure, text if self.bounds else f"{text} No bound is proved.", value
+        unit = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
+        spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean / unit, low / unit, high / unit)
+        bounds = [replace(bound, y=bound.y / unit) for bound in self.bounds]
+        figure = divergence_figure(spread, bounds, epsilon=epsilon, value=value / unit)
+        text = f"{numeral(value / unit, 2)} times as far as another {n:,} records."
+        if not bounds:
+            return figure, f"{text} No limit is proved.", value
+        most = numeral_above(log_at(bounds[0].x, bounds[0].y, epsilon), 2)
+        whom = "naive readers" if self.aware else "releases"
+        return figure, f"{text} Proved for 95% of {whom}: at most {most} times.", value
 
     # The signs
 
@@ -223,7 +225,7 @@ def _signs_text(shares: Mapping[str, float]) -> str:
         return "No: no release has a negative count."
     texts = " and ".join(f"{'all' if one == 1 else f'{share_text(one)} of'} {name}" for name, one in simulated.items())
     proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
-    return f"Yes, in {texts} releases{proved}."
+    return f"Yes, in {texts} releases{proved}. A naive reader must set these counts to 0."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -79,18 +79,17 @@ POSTERIOR = Panel(
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
-    help="The blue curve is the posterior of the answer, computed from the table itself: its width is what the records "
-    "leave open. The other curve is what the public would learn from the counts of one release, whose answer is the "
-    "filled dot. The noise is of real numbers, as in the papers. A release adds whole numbers of the same scale, which "
-    f"changes little unless the scale is below 1. {LINKED}",
+    help="A release is only noisy counts. The curve of one release is what a reader concludes from these; its answer "
+    "is the filled dot. The band has the answers of 95 of 100 releases. The blue curve, from the table itself, is "
+    "never published. A real release adds whole numbers as noise.",
 )
 DIVERGENCE = Panel(
     "divergence",
     "How far from the table?",
     "KL divergence of the released posterior against epsilon.",
-    help="Far is the KL divergence, in nats, of all released probabilities from those of the table: 0 means equal. A "
-    "noise-aware reader accounts for the noise; a naive one takes noisy counts as true. For this one, 95% of releases "
-    "are proved below the solid grey line, and Zhang and others (AAAI 2016) state the dashed one.",
+    help="Far is the KL divergence of all released probabilities from those of the table; 1 is that of another table "
+    "of as many records. For a naive reader, who takes noisy counts as true, 95% of releases are proved below the "
+    "solid grey line, and Zhang and others (AAAI 2016) state the dashed one. A noise-aware one accounts for the noise.",
 )
 SIGNS = Panel(
     "signs",
@@ -115,7 +114,7 @@ ATTACK = (
 )
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
 
-COMPOSED = "ε multiplies over linked records (a household) and adds up over releases."
+COMPOSED = "Count ε once for each record of a household. Add up the ε of all releases."
 
 LIKELY, WEAK = 0.5, " This ε protects weakly."
 """A belief above which the protection is called weak."""
@@ -270,8 +269,8 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     pairs = (question.target, question.state), *question.evidence.items()
     event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
     count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
-    reader = "noise-aware" if inputs.is_noise_aware and release.tells_noise else "naive"
-    return f"A release is only noisy counts: {count}. From all counts, a {reader} reader concludes"
+    reader = "accounts for" if inputs.is_noise_aware and release.tells_noise else "ignores"
+    return f"A release is only noisy counts, such as {count}. A reader who {reader} the noise concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:

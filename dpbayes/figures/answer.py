@@ -1,5 +1,6 @@
 """What the public learns of one answer: its density in one release, and the answers of possible releases as dots."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,9 @@ TABLE, RELEASED, OTHERS, RANGE = (
 )
 CREDIBLE = "what stays unknown: 95% credible interval"
 """Names of the curves, the dots and the band."""
+
+READER, LABEL = "one release’s reader", 0.3
+"""The text beside the curve of one release, and the share of the axis that such a text needs."""
 
 NOTHING_LEARNED = "hardly anything learned"
 """The text in the picture of a release that is all but the prior."""
@@ -100,8 +104,9 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
     if answers.interval is not None:
         traces.append(_range(answers.interval, colour) | {"name": CREDIBLE if is_single else RANGE})
+        traces[-1]["showlegend"] = is_single  # or else it has a label
     if answers.answer is not None:
-        traces.append(_nothing_learned(answers))
+        traces += _labels(answers)
         dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
         shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
         notes.append(_beside(answers.answer, answers.span) | {"y": between})
@@ -135,13 +140,35 @@ def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
     return place | side | {"text": "the table’s answer"}
 
 
-def _nothing_learned(answers: AnswerPicture) -> Trace:
-    """Return what stands beside the dots of releases from which nothing is learned, away from the table's answer."""
-    low, middle, high = np.quantile(answers.releases, (0.05, 0.5, 0.95))
-    x, side = (low, "left") if middle < (answers.answer or 0.0) else (high, "right")
-    text = NOTHING_LEARNED if answers.is_prior else " "
-    place = {"x": [float(x)], "y": [0.85], "yaxis": "y2", "textposition": f"middle {side}", "cliponaxis": False}
-    return {"type": "scatter", "mode": "text", "text": [text], "showlegend": False, "hoverinfo": "skip"} | place
+def _labels(answers: AnswerPicture) -> list[Trace]:
+    """Return what stands beside the curve of one release, and beside the dots of all."""
+    low, high = answers.interval or np.quantile(answers.releases, (0.05, 0.95))
+    text = NOTHING_LEARNED if answers.is_prior else " " if answers.interval is None else RANGE
+    is_left = (answers.answer or 0.0) > sum(answers.span) / 2
+    labels = [_label(text, (low, high), 0.85, answers, is_left=is_left) | {"yaxis": "y2"}]
+    if answers.density is not None:
+        peak = min(float(answers.density.max()), answers.top)
+        height, ends = peak / 2, np.array(answers.span)
+        if peak < 0.2 * answers.top:  # above a flat curve
+            height = peak
+        else:
+            curves = answers.density if answers.exact is None else np.maximum(answers.density, answers.exact)
+            ends = answers.theta[curves >= height][[0, -1]]
+        is_left = answers.releases[answers.this] < (answers.answer or 0.0)
+        labels.append(_label(READER, ends, height, answers, is_left=is_left))
+    return labels
+
+
+def _label(text: str, ends: Sequence[float] | FloatArray, y: float, answers: AnswerPicture, *, is_left: bool) -> Trace:
+    """Return a text beside a range, on the side that has room, or else in it, away from the table's answer."""
+    (low, high), (start, end) = ends, answers.span
+    room = LABEL * (end - start)
+    left, right = (low, "middle left", low - start), (high, "middle right", end - high)
+    sides = [side for side in ((left, right) if is_left else (right, left)) if side[2] > room]
+    answer = answers.answer or start
+    x, place, _ = (*sides, ((answer + (start if answer > (start + end) / 2 else end)) / 2, "top center", 0.0))[0]
+    at = {"x": [round(float(x), 4)], "y": [round(y, 4)], "text": [text], "textposition": place, "cliponaxis": False}
+    return {"type": "scatter", "mode": "text", "showlegend": False, "hoverinfo": "skip"} | at
 
 
 def _enlarged(span: tuple[float, float]) -> str:
@@ -200,7 +227,7 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     for side, x in ((slice(None, middle), 0.02), (slice(middle, None), 0.98)):
         if outside[side].any():
             mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
-            notes.append(_note(x, 0.9, f"▴ {100 * min(mass, 1.0):.0f}% of this release"))
+            notes.append(_note(x, 0.99, f"▴ cut off: {100 * min(mass, 1.0):.0f}% of the area"))
     return notes
 
 

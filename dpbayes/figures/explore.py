@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, GREEN, SLATE, Curve, Look
-from dpbayes.base.text import in_hundred, numeral, numeral_above, percent, power_of_ten, share_text
+from dpbayes.base.looks import BOUND, SLATE, Curve, Look
+from dpbayes.base.text import in_hundred, numeral, percent, power_of_ten, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     PERCENT,
@@ -19,7 +19,6 @@ from dpbayes.figures.style import (
     Trace,
     band_of,
     chosen_epsilon,
-    directly_named,
     faded,
     figure_of,
     line_of,
@@ -34,9 +33,6 @@ HEIGHT = 256
 
 LEAST, MOST, ABOVE = -3, 5, 5
 """The powers of ten on an axis of divergences, and how far a bound may be above them."""
-
-NEARLY_EQUAL = "as near as other records"
-"""The name of the region below the divergence that other records would cause."""
 
 HALF = 0.5
 """A share above which its text is below the curve."""
@@ -56,15 +52,14 @@ class Spread:
     high: FloatArray
 
 
-def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float, value: float, near: float) -> Figure:
+def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float, value: float) -> Figure:
     """Draw the divergence of simulated releases against epsilon, both axes logarithmic, with bounds on it.
 
     Args:
-        spread: The simulated divergence in nats.
-        bounds: The proved bound, and that of a paper, which is named at its end.
+        spread: The simulated divergence, as a multiple of that of other records.
+        bounds: The proved bound, and that of a paper.
         epsilon: The chosen epsilon, marked by a line.
         value: The divergence there.
-        near: The divergence that other records would cause.
 
     Returns:
         The figure, whose axes do not depend on the chosen epsilon.
@@ -73,19 +68,10 @@ def divergence_figure(spread: Spread, bounds: Sequence[Curve], *, epsilon: float
     band = band_of(spread.x, low, high, faded(spread.look.colour, 0.2), name="90% range")
     lines = [_line(curve.look, curve.x, _positive(curve.y)) for curve in bounds]
     shown = _line(spread.look, spread.x, _positive(spread.mean))
-    marks = [value_mark(epsilon, value, f"{numeral(value, 2)} nats", spread.look.colour, side="bottom right")]
-    for most in [log_at(bound.x, bound.y, epsilon) for bound in bounds[:1]]:
-        marks.append(value_mark(epsilon, most, f"at most {numeral_above(most, 2)}", BOUND, side="top right"))
-    y, x = _divergences("KL divergence, nats", _top(spread, bounds)), small_epsilon_axis(spread.x)
-    ends, bottom = 10.0 ** np.array(x["range"]), 10.0 ** y["range"][0]
-    # the lower edge first, where its name is
-    region = band_of(ends, np.full(2, near), np.full(2, bottom), faded(GREEN, 0.15), name=NEARLY_EQUAL)
-    traces, shapes = [region, band, *lines, shown, *marks], [chosen_epsilon(spread.x, epsilon)]
-    figure = figure_of(traces, x=x, y=y, height=HEIGHT, shapes=shapes)
-    figure = directly_named(figure, NEARLY_EQUAL, NEARLY_EQUAL, float(spread.x[0]), "top right")
-    for name in [curve.look.name for curve in bounds[1:]]:
-        figure = directly_named(figure, name, name, float(spread.x[-1]), "top left")
-    return figure
+    mark = value_mark(epsilon, value, f"{numeral(value, 2)} times", spread.look.colour, side="bottom right")
+    y, x = _divergences("KL divergence", _top(spread, bounds)), small_epsilon_axis(spread.x)
+    shapes = [chosen_epsilon(spread.x, epsilon)]
+    return figure_of([band, *lines, shown, mark], x=x, y=y, height=HEIGHT, shapes=shapes)
 
 
 def log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
@@ -96,7 +82,7 @@ def log_at(x: FloatArray, y: FloatArray, epsilon: float) -> float:
 def _divergences(title: str, top: float) -> Axis:
     """Return a logarithmic axis that names three powers of ten, and ends at the power `top`."""
     powers = range(LEAST, math.floor(top) + 1, math.ceil((top - LEAST) / 3))
-    texts = [numeral(10.0**power) if power < MOST else power_of_ten(power) for power in powers]
+    texts = [f"{numeral(10.0**power) if power < MOST else power_of_ten(power)}×" for power in powers]
     ends = [LEAST - 0.1, top + 0.1]
     return titled(title, type="log", range=ends, tickvals=[10.0**power for power in powers], ticktext=texts)
 
@@ -142,7 +128,7 @@ def belief_figure(before: float, after: float) -> Figure:
 
 def _line(look: Look, x: FloatArray, y: FloatArray, *, share: bool = False) -> Trace:
     texts = [share_text(value) for value in y.tolist()] if share else numerals(y)
-    hover = f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' nats'}<extra>{look.name}</extra>"
+    hover = f"ε = %{{x:,.3~r}}: %{{customdata}}{'' if share else ' times'}<extra>{look.name}</extra>"
     return line_of(look, x, y, customdata=texts, hovertemplate=hover)
 
 

@@ -18,7 +18,7 @@ from dpbayes.boards.explore import (
     explore_table,
 )
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, smoothed
-from dpbayes.figures.answer import CREDIBLE, NOTHING_LEARNED, OTHERS, RELEASED, SIZES
+from dpbayes.figures.answer import CREDIBLE, LABEL, NOTHING_LEARNED, OTHERS, RANGE, READER, RELEASED, SIZES
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -112,10 +112,14 @@ def test_the_frame_of_the_large_picture_does_not_move():
     assert len({tuple(layout["yaxis"]["range"]) for layout in layouts}) == 1
 
 
-@pytest.mark.parametrize(("stop", "said"), [("0.01", "0.50, as the prior"), ("1", "as 0."), ("100", "exact to 4")])
+@pytest.mark.parametrize(
+    ("stop", "said"), [("0.01", "0.50, as the prior"), ("0.1", "as 0."), ("1", "as 0."), ("100", "exact to 4")]
+)
 def test_the_picture_says_where_nothing_is_learned(stop: str, said: str):
     frame, is_prior = explore_table(INPUTS).frames_at(stop)[0], "prior" in said
-    assert any(NOTHING_LEARNED in trace.get("text", []) for trace in frame.figures["posterior"].data) == is_prior
+    labels = [trace for trace in frame.figures["posterior"].data if trace.get("mode") == "text"]
+    assert [label["text"][0] for label in labels] == [NOTHING_LEARNED if is_prior else RANGE, READER]
+    assert all(LABEL < label["x"][0] < 1 - LABEL for label in labels), "there is room for the text on its side"
     assert said in frame.headline
     assert any(trace.get("fill") == "toself" for trace in frame.figures["posterior"].data) != is_prior
 
@@ -179,8 +183,10 @@ def test_bounds_on_the_divergence_stand_where_there_are_some(mechanism_at, bound
     assert curves.keys() & {PROVED.name, STATED.name} == bounds
     if STATED.name in bounds:
         bound = posterior_kl(laplace_at(1.0).prior, INPUTS.counts, epsilon=np.array(STOPS), delta=DELTA).theorem
-        np.testing.assert_allclose((curves[PROVED.name], curves[STATED.name]), (bound.certified, bound.printed))
-    assert ("No bound is proved" in frame.captions["divergence"]) == (not bounds)
+        unit = (NETWORK.cell_count - NETWORK.row_count) / 2
+        drawn = unit * curves[PROVED.name], unit * curves[STATED.name]
+        np.testing.assert_allclose(drawn, (bound.certified, bound.printed))
+    assert ("No limit is proved" in frame.captions["divergence"]) == (not bounds)
 
 
 def test_the_divergence_is_that_of_the_chosen_reader():

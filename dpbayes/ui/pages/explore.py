@@ -84,8 +84,7 @@ def _real_release(chosen: Chosen, document: Document) -> None:
         tables, outcome=replace(tables.outcome, updates=updates, noisy=None if noisy is None else noisy[None])
     )
     name = f"The release of {document.request.dataset} with {tables.guarantee.in_full}"
-    is_aware = reading is Reading.NOISE_AWARE
-    inputs = RecipientInputs(lambda _: batch, question, meanings_of(chosen), is_aware, real=name)
+    inputs = RecipientInputs(lambda _: batch, question, meanings_of(chosen), reading is Reading.NOISE_AWARE, real=name)
     with st.container(key="main"), st.container(key="picture"):
         show("real", (document.content["hash"], question.text, reading), lambda: explore_release(inputs))
 
@@ -137,7 +136,6 @@ def view_of(chosen: Chosen) -> View:
     """Return the board of this seat, without its frames. Errors: InputError if nothing can be released."""
     question, meanings = question_of(chosen), meanings_of(chosen)
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
-    facts = saved_facts(chosen)
     if not chosen.is_curator:
         recipient = RecipientInputs(
             lambda epsilon: shown_release(at_any_epsilon(chosen.mechanism)(epsilon), chosen.statistic, chosen.seed),
@@ -146,7 +144,7 @@ def view_of(chosen: Chosen) -> View:
             is_noise_aware,
             chosen.mechanism.colour,
         )
-        return explore_release(recipient).stating(facts)
+        return explore_release(recipient).stating(saved_facts(chosen))
     curator = CuratorInputs(
         lambda epsilon: at_any_epsilon(chosen.mechanism)(epsilon),
         chosen.statistic,
@@ -158,7 +156,7 @@ def view_of(chosen: Chosen) -> View:
         seed=chosen.seed,
         releases=OF_RECORDS if chosen.reads_records else RELEASES,
     )
-    return explore_table(curator, beside=_beside()).stating(facts)
+    return explore_table(curator, beside=_beside()).stating(saved_facts(chosen))
 
 
 def saved_facts(chosen: Chosen) -> dict[str, str]:
@@ -175,9 +173,10 @@ def inputs_of(chosen: Chosen) -> Hashable:
 def _beside() -> tuple[Panel, ...] | None:
     """Return what the open step of a story, or its summary, is about besides the answer; None for all pictures."""
     story = open_story()
-    if story is None or (story.step is not None and story.step.guess is None):
+    guess = None if story is None or story.step is None else story.step.guess
+    if story is None or (guess is None and story.step is not None):
         return None
-    return (PERSON,) if story.step is None or story.step.guess.number == "belief" else ()
+    return (PERSON,) if guess is None or guess.number == "belief" else ()
 
 
 def _public_inputs(chosen: Chosen) -> tuple[Hashable, ...]:
