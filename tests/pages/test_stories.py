@@ -179,7 +179,7 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     assert settings_of(at).present is Present.OFF
 
 
-def test_the_noise_of_laplace_and_fourier_is_as_stated() -> None:
+def test_the_noise_of_laplace_and_fourier_and_the_interval_of_a_sample_are_as_stated() -> None:
     network, cpts = dp.load_named("asia")
     counts = dp.count(network, dp.sample_dataset(network, cpts, 100_000, np.random.default_rng(1)))
     kinds = dp.LaplaceUpdates(prior=network, epsilon=0.1), dp.LaplaceFourier(prior=network, epsilon=0.1, t=0.24)
@@ -189,6 +189,7 @@ def test_the_noise_of_laplace_and_fourier_is_as_stated() -> None:
     noise = [size.mean() for size in sizes]
     assert noise == pytest.approx([160, 130, 100], rel=0.05)
     assert (network.cell_count, len(network.closure) - 1) == (36, 20)
+    assert dp.PosteriorSampler(prior=network, epsilon=2).omega == pytest.approx(0.47, abs=0.005)
 
 
 STATED = ("arrow", 0, 1, "from 19.1 to 3.6"), ("exercise", 1, 0.05, "3.5"), ("exercise", 1, 0.2, "0.65")
