@@ -119,7 +119,7 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
     worst, drawn = report.worst, audited.entry.picture
     if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
         figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
-    shown = report.needed_at_least if report.verdict is AuditVerdict.CLAIM_REFUTED else report.needed
+    shown = report.needed_at_least if _is_exceeded(report, limit) else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
     tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
     said = {"chosen": "no ε is stated", "proved": f"the proved {limit} holds"}.get(

@@ -107,6 +107,7 @@ def test_the_sampler_as_stated_is_refuted() -> None:
         assert rows(frame)["The paper’s formula"].endswith(f" times {words}")
         assert frame.notes[0] == f"Posterior sampling: the proved ε = {epsilon} holds."
         assert INVALID not in str(frame.figures["verdict"])
+        assert f" at most {numeral_above(frame.numbers['factor'])} times" in frame.headline
         assert trace(frame, "proved")["x"][0] == epsilon
 
 
