@@ -129,7 +129,8 @@ def missed_figure(
     ]
     if needed is not None:
         lines.append(upright(needed, {"color": EXACT, "width": 2}))
-        traces.append(_marked(needed, 0.96 * most, f"needed: {numeral(needed)}", EXACT, "middle"))
+        away = {"textposition": "middle left"} if here[0] > needed else {}  # from the line of the chosen epsilon
+        traces.append(_marked(needed, 0.96 * most, f"needed: {numeral(needed)}", EXACT, "middle") | away)
     y = titled("typical distance, percentage points", range=[0, most])
     return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=380, shapes=lines)
 
