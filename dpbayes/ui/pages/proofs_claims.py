@@ -60,7 +60,7 @@ SUMMARY = "Is what the papers state true? A release uses only what is proved."
 @refusals_said_once()
 def claims_part(chosen: Chosen) -> None:
     """Show the claim that is picked with its board, the list of all claims, and their sources."""
-    story, is_own = chosen.settings.story, False
+    is_own = False
     with suppress(InputError):
         is_own = chosen.network.is_binary
     if not is_own:
@@ -80,7 +80,6 @@ def claims_part(chosen: Chosen) -> None:
             lines = [
                 f"**{label}:** {verdict if label == 'What is true' else ''} {escaped(text)}"
                 for label, text in in_plain_words(shown, bound).items()
-                if label != "Why it matters" or not story  # a story says it
             ]
             lines[0] += f" :gray[{claim_place(shown).replace(' ', chr(160))}]"
             st.markdown("  \n".join(lines))
