@@ -118,15 +118,16 @@ ERROR = "the mean error of the released probabilities"
 
 HELP = (
     "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "
-    "is over all pairs, in simulated tables of {n} from {origin}. Each arrow is changed alone: what several save does "
-    "not add up. Lines: 99.7% intervals. With much noise a reader falls back to the prior, which can lower the error "
-    "further than an arrow does without noise."
+    "is over all pairs, in simulated tables of {n} from {origin}. Each arrow is changed alone. The savings do not add "
+    "up to those of all arrows, since two arrows can show the same dependence, and some save only beside another. "
+    "Lines: 99.7% intervals. With much noise a reader falls back to the prior, which can lower the error further than "
+    "an arrow does without noise."
 )
 
 DRAW = "Draw an arrow to see what it saves."
 NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
-PRICE = "An arrow costs no privacy. Noise and few records cost accuracy: the gap to the pale bar."
-PRICE_OF = "An arrow costs no privacy. Of the {} points that {} saves without noise, noise and few records take {}."
+PRICE = "ε is the same with any arrows. Noise and few records cost accuracy: the gap to the pale bar."
+PRICE_OF = "ε is the same with any arrows. Of the {} points that {} saves without noise, noise and few records take {}."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 

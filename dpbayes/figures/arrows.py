@@ -100,9 +100,9 @@ def _bars(lengths: FloatArray, rows: FloatArray, name: str, colour: str) -> Trac
 
 
 def _of_look(look: tuple[str, str], bars: Sequence[ArrowBar], net: FloatArray, rows: FloatArray) -> Trace:
-    """Return the bars of one look, which the legend names if there are any."""
+    """Return the bars of one look, which the legend names if there are any with a colour of their own."""
     has = np.array([bar.look == look for bar in bars])
-    return _bars(np.where(has, net, 0.0), rows, *look) | {"showlegend": bool(has.any())}
+    return _bars(np.where(has, net, 0.0), rows, *look) | {"showlegend": bool(has.any()) and look is not CLOSE}
 
 
 def _zero(rows: FloatArray) -> Trace:

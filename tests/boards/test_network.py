@@ -41,6 +41,8 @@ def test_the_picture_has_the_numbers_of_the_study():
         assert frame.numbers[name] == saved
         assert [float(number) for number in re.findall(r"\d+\.\d", text)][:1] == [round(abs(saved), 1)] * is_clear
     assert frame.numbers["error"] == 100 * errors.error.value
+    assert not all(clear)
+    assert [bars["name"] for bars in looks if bars.get("showlegend", True)] == ["saves at this ε"]
     frame.figures["worth"].to_plotly()  # refuses a property that Plotly does not know
 
 

@@ -66,8 +66,8 @@ WITHOUT_RECORDS = (
 )
 
 NOT_FOR_A_CHOICE = (
-    "Not private (curator view): no guarantee covers arrows that are chosen by this picture. For a release, choose "
-    "them by public knowledge, or privately:"
+    "Not private (curator view). In a release, use arrows that you know of without this picture: no guarantee covers "
+    "arrows that are chosen by it. Or choose them privately:"
 )
 
 
