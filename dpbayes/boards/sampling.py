@@ -258,7 +258,7 @@ def query_game(game: Game, *, value: str = "100") -> View:
 
 def _game_frame(game: Game, answers: int) -> Frame:
     study, needed = game.study, needed_answers(game.study, level=LEVEL)
-    won, each = whole_percent(study.right[answers - 1]), game.mechanism.certified.epsilon
+    won, epsilon = whole_percent(study.right[answers - 1]), game.mechanism.certified.epsilon
     takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
     headline = f"After {many(answers, 'answer')}, this attacker is right about one record in {won} of games"
     headline += f"; {LEVEL:.0%} takes {takes}."
@@ -268,10 +268,10 @@ def _game_frame(game: Game, answers: int) -> Frame:
         "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers. "
         f"Blue: what {LEVEL:.0%} takes, proved. Theorem 3: what Dimitrakakis et al. 2014 state.",
     }
-    most = whole_percent(game.ceiling(each)[answers - 1])
-    total = numeral(answers * each)
+    most = whole_percent(game.ceiling(epsilon)[answers - 1])
+    total = numeral(answers * epsilon)
     promise = f"Privacy losses add up, here to ε = {total}: another attacker may be right in up to {most} of games."
-    safe = int(MOST_LOSS / each + 1e-9)
+    safe = int(MOST_LOSS / epsilon + 1e-9)
     limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer, or choose a smaller ε₁"
     advice = (
         f"So: allow {limit}. Up to a total of ε = {numeral(MOST_LOSS, 2)}, no attacker is right in over 2 of 3 games."

@@ -276,8 +276,8 @@ def test_the_loss_of_a_trimmed_sample_is_that_of_the_audit() -> None:
     """[Zhang16] Appendix C.2."""
     inputs = inputs_of("APPENDIX_C2", prior=1.0)
     sampler = PosteriorSampler(prior=inputs.subject.prior, epsilon=2.0, calibration=Calibration.AS_PRINTED)
-    found = audit(sampler, n=inputs.subject.records, epsilons=[]).at_least
-    assert float(inputs.evaluated("2").measured.exact[0]) == pytest.approx(found, rel=1e-5)
+    loss = audit(sampler, n=inputs.subject.records, epsilons=[]).at_least
+    assert float(inputs.evaluated("2").measured.exact[0]) == pytest.approx(loss, rel=1e-5)
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if EXHIBITS[name].uses is Uses.SIMULATION])

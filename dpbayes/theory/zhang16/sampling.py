@@ -195,9 +195,9 @@ def odd_record_loss(prior: Dirichlets, n: int, bound: float) -> float:
         depth[node] = max((depth[parent] + 1 for parent in network.families[node][:-1]), default=0)
     low, high = np.zeros_like(network.cards), network.cards - 1
     records = np.stack([low, high, np.where(depth % 2, high, low)]).astype(np.uint8)
-    odd, same, some = (count(network, Dataset(network.names, network.states, row[None])).values for row in records)
+    odd, same, mixed = (count(network, Dataset(network.names, network.states, row[None])).values for row in records)
     share = np.unique(np.round(np.geomspace(1, n, 48)).astype(np.int64))[:, None] - 1
-    rest = (n - 1 - share) * same + share * some
+    rest = (n - 1 - share) * same + share * mixed
     toward, away = Decisions(network).parameters((odd - same).astype(np.float64))
     likely, unlikely = special.log_expit(bound), special.log_expit(-bound)
     ratios = np.maximum(toward * likely + away * unlikely, toward * unlikely + away * likely)

@@ -125,8 +125,8 @@ def _parts() -> dict[str, list[ClaimShown]]:
     """Return the claims of each part of the list, in the order of the papers."""
     signs = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
     main = {shown_by(bound) for bound in MAIN}
-    held = [[shown for shown, sign in signs.items() if sign in part] for part in ("✓", "△", "✗", "○?=", "✓△✗○?=")]
-    return dict(zip(COUNTED, [[shown for shown in signs if shown in main], *held], strict=True))
+    parts = [[shown for shown, sign in signs.items() if sign in part] for part in ("✓", "△", "✗", "○?=", "✓△✗○?=")]
+    return dict(zip(COUNTED, [[shown for shown in signs if shown in main], *parts], strict=True))
 
 
 def _list(opened: ClaimShown) -> None:

@@ -113,9 +113,9 @@ def _release(chosen: Chosen, path: Path) -> None:
         books = ledger.read_books(path) if path.exists() else ledger.Books()
         form = st.container()
         if row is not None:
-            made = books.account(books.spendings[row].reservation.dataset)
-            left = as_epsilon(made.measure, made.left, float(chosen.parameter("delta")))
-            label = f"Another release: ε = {left} is left for {escaped(made.dataset)}"
+            account = books.account(books.spendings[row].reservation.dataset)
+            left = as_epsilon(account.measure, account.left, float(chosen.parameter("delta")))
+            label = f"Another release: ε = {left} is left for {escaped(account.dataset)}"
             form = st.expander(label, key=f"release.another.{row}")
         with form, st.container(key="cards"):
             columns = st.columns(3)
@@ -257,15 +257,15 @@ def _worth(chosen: Chosen, request: Chargeable) -> None:
     most, captions, unit = ceiling(SUSPICION, promise), {"person": belief_text(promise)}, {"tickformat": PERCENT}
     rise = belief_rise(SUSPICION, most)
     figures = {"person": range_figure(SUSPICION, most, mark=SUSPICION, name=rise, colour=BOUND, **unit)}
-    is_known = chosen.has_public_records or bool({OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)})
-    if not isinstance(request, AdaptiveRequest) and (is_known or request.n <= SLOW_SAMPLE):
-        counts = chosen.counts if is_known else chosen.planned_tables.of(1)
+    may_see = chosen.has_public_records or bool({OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)})
+    if not isinstance(request, AdaptiveRequest) and (may_see or request.n <= SLOW_SAMPLE):
+        counts = chosen.counts if may_see else chosen.planned_tables.of(1)
         inputs = tolerance_inputs(chosen, TrueTable(replace(counts, values=counts.values.reshape(-1))))
-        key = (explored(chosen), chosen.epsilon, is_known)
+        key = (explored(chosen), chosen.epsilon, may_see)
         within = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
         error, answer = numeral(within, 2), inputs.question.answers(chosen.mechanism.prior.updated(counts).mean)
         at, name, axis, of = 0.5, f"± {error}", AROUND, "a made-up table as large as yours"
-        if is_known:
+        if may_see:
             at, name, axis, of = float(answer), f"{probability_text(float(answer))} {name}", {}, "the table"
             said = "The picture is not private (curator view). " * (not chosen.has_public_records)
         figures["answer"] = range_figure(at - within, at + within, mark=at, name=name, **axis)

@@ -78,8 +78,8 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
         st.markdown(ASK if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
-    made = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
-    source = escaped(f"{made} {signature_line(document.content)}")
+    origin = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
+    source = escaped(f"{origin} {signature_line(document.content)}")
     alert = st.success if "signature" in document.content else st.info
     named = named_on(document.network, Chosen(Settings()) if key == EXAMPLE else Chosen.now())
     with right:  # before the answer, which can take long
