@@ -269,8 +269,8 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     pairs = (question.target, question.state), *question.evidence.items()
     event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
     count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
-    reader = "accounts for" if inputs.is_noise_aware and release.tells_noise else "ignores"
-    return f"A release is only noisy counts, such as {count}. A reader who {reader} the noise concludes"
+    reader = "aware" if inputs.is_noise_aware and release.tells_noise else "unaware"
+    return f"A release is only noisy counts, such as {count}. A reader {reader} of the noise concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:

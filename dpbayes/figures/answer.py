@@ -144,7 +144,7 @@ def _labels(answers: AnswerPicture) -> list[Trace]:
     """Return what stands beside the curve of one release, and beside the dots of all."""
     low, high = answers.interval or np.quantile(answers.releases, (0.05, 0.95))
     text = NOTHING_LEARNED if answers.is_prior else " " if answers.interval is None else RANGE
-    is_left = (answers.answer or 0.0) > sum(answers.span) / 2
+    is_left = ((answers.answer or 0.0) > sum(answers.span) / 2) == answers.is_prior  # away from the name of the line
     labels = [_label(text, (low, high), 0.85, answers, is_left=is_left) | {"yaxis": "y2"}]
     if answers.density is not None:
         peak = min(float(answers.density.max()), answers.top)

@@ -102,7 +102,7 @@ def test_a_click_counts_while_a_board_requests_its_stops(visit, delay_ms: float)
 def test_a_page_stays_though_the_board_of_the_former_page_requests_its_stops(visit, delay_ms: float) -> None:
     screen = requesting(visit, delay_ms)
     screen.go("Network")
-    expect(board(screen)).to_have_attribute("data-stop", "1")
+    expect(board(screen)).to_have_attribute("data-stop", "2")
 
 
 @pytest.mark.parametrize("size", SCREENS)

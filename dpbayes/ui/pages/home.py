@@ -31,6 +31,9 @@ EPSILON = (
     "A larger ε lets more be learned, also about one person."
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
+ARROW = (
+    "Each arrow of the network costs accuracy, not privacy: it splits counts, and the parts have as much noise each."
+)
 QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
 
 
@@ -54,6 +57,7 @@ def home_page() -> None:
         with st.container(horizontal=True, gap="small"):
             for number, page in enumerate(("Data", "Network", "Explore", "Release"), start=1):
                 st.page_link(f"pages/{page.lower()}.py", label=f"{number}. :primary[{page}]", width="content")
+        st.caption(ARROW)
     with picture:
         st.markdown(QUESTION)
         value = shortest(float(current().parameter("epsilon")))
