@@ -123,12 +123,11 @@ class Pictures:
         spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean / unit, low / unit, high / unit)
         bounds = [replace(bound, y=bound.y / unit) for bound in self.bounds]
         figure = divergence_figure(spread, bounds, epsilon=epsilon, value=value / unit)
-        text = f"{numeral(value / unit, 2)} times as far as another {n:,} records."
+        text = f"{numeral(value / unit, 2)} times as far as another {n:,} records"
         if not bounds:
-            return figure, f"{text} No limit is proved.", value
+            return figure, f"{text}. No limit is proved.", value
         most = numeral_above(log_at(bounds[0].x, bounds[0].y, epsilon), 2)
-        whom = "naive readers" if self.aware else "releases"
-        return figure, f"{text} Proved for 95% of {whom}: at most {most} times.", value
+        return figure, f"{text} ({'naive, ' if self.aware else ''}proved: at most {most}).", value
 
     # The signs
 
@@ -225,7 +224,7 @@ def _signs_text(shares: Mapping[str, float]) -> str:
         return "No: no release has a negative count."
     texts = " and ".join(f"{'all' if one == 1 else f'{share_text(one)} of'} {name}" for name, one in simulated.items())
     proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
-    return f"Yes, in {texts} releases{proved}. A naive reader must set these counts to 0."
+    return f"Yes, in {texts} releases{proved}."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:
