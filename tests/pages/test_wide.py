@@ -21,7 +21,6 @@ from tests.pages.conftest import (
     boards,
     frame_of,
     freed,
-    headline,
     open_page,
     sentences,
 )
@@ -74,9 +73,9 @@ def test_a_bound_of_a_wide_graph_is_shown_without_a_simulation_and_says_so(
     monkeypatch.setattr("dpbayes.theory.zhang16.posterior_kl.exhibits.simulate_kl", no_simulation)
     at = open_page("pages/proofs.py", source=graph, **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
     assert not sentences(at)
-    assert SAID[claim] in headline(at)
-    assert "nan" not in headline(at)
-    frame = frame_of(boards(at)[0])
+    frame = frame_of(boards(at)[-1])  # below an example of a failure that the picture does not show
+    assert SAID[claim] in frame["headline"]
+    assert "nan" not in frame["headline"]
     assert "bound" in frame["figures"]
     cells = network_of(graph_of(graph)).cell_count
     note = frame["captions"]["bound"]
@@ -91,12 +90,12 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         for most in (bounds_subject.MOST_CELLS, 0):
             monkeypatch.setattr(bounds_subject, "MOST_CELLS", most)
             at = open_page("pages/proofs.py", source=star(5), **CLAIMS_VIEW, **{"proofs.bound": claim.value}, **SMALL)
-            curves = frame_of(boards(at)[0])["figures"]["bound"]["data"]
+            curves = frame_of(boards(at)[-1])["figures"]["bound"]["data"]
             shown.append({curve["name"]: curve["y"] for curve in curves if curve["mode"] == "lines"})
             assert any("simulated" in curve["name"] for curve in curves) == bool(most)
             monkeypatch.undo()
         simulated, exact = shown
-        assert "exact mean" in exact
+        assert any("exact mean" in name for name in exact)
         assert simulated.keys() == exact.keys()
         for name, values in exact.items():
             np.testing.assert_array_equal(simulated[name], values)

@@ -199,8 +199,8 @@ def _number_parameter(name: str, default: object, reach: Sequence[float]) -> Non
     refusal(f"box.{name}", shown)
 
 
-def _number_text(value: Any) -> str:
-    return typed(value) if isinstance(value, float) else f"{value:,}"
+def _number_text(value: str | float) -> str:
+    return f"{value:,}" if isinstance(value, int) else typed(value) if isinstance(value, float) else value
 
 
 # The prior
