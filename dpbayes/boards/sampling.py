@@ -10,7 +10,7 @@ import numpy as np
 from dpbayes.base.looks import Curve, Look
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import many, numeral, typed, whole_percent
+from dpbayes.base.text import in_hundred, many, numeral, typed, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
@@ -268,9 +268,9 @@ def _game_frame(game: Game, answers: int) -> Frame:
         "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers. "
         f"Blue: what {LEVEL:.0%} takes, proved. Theorem 3: what Dimitrakakis et al. 2014 state.",
     }
-    most = whole_percent(game.ceiling(epsilon)[answers - 1])
+    most = in_hundred(game.ceiling(epsilon)[answers - 1])
     total = numeral(answers * epsilon)
-    promise = f"Privacy losses add up, here to ε = {total}: another attacker may be right in up to {most} of games."
+    promise = f"Privacy losses add up, here to ε = {total}: another attacker may be right in up to {most}% of games."
     safe = int(MOST_LOSS / epsilon + 1e-9)
     limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer, or choose a smaller ε₁"
     advice = (

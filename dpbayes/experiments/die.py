@@ -3,6 +3,7 @@
 A person chooses the counts, so they are not private data.
 """
 
+import bisect
 import enum
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -148,6 +149,13 @@ class Scenario:
         die = Die((self.prior,) * self.sides, self.n)
         die.require_listable(MOST_SHOWN)
         return die
+
+    @property
+    def listable(self) -> "Scenario":
+        """This die, thrown at most as often as all results can be listed."""
+        throws = range(1, self.n + 1)
+        most = bisect.bisect(throws, 0, key=lambda n: 1 - is_listable(n, sides=self.sides, most=MOST_SHOWN))
+        return replace(self, n=most)
 
     @cached_property
     def counts(self) -> IntArray:

@@ -10,7 +10,7 @@ import streamlit as st
 from dpbayes.base import terms
 from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
-from dpbayes.base.text import escaped, listed, shortest
+from dpbayes.base.text import escaped, listed, many, shortest
 from dpbayes.base.validation import InputError
 from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
@@ -280,11 +280,14 @@ def _die_controls(chosen: Chosen) -> None:
 
 
 def _die_board(chosen: Chosen) -> None:
-    scenario, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
+    options, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
+    scenario = options.listable
     key = (scenario, chosen.seed)
     inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed))
     python = board_in_python(hellinger_or_laplace, inputs, value)
     _show("hellinger", key, hellinger_or_laplace, inputs, value, python=python, n=f"{scenario.n:,}")
+    if scenario != options:
+        st.info(f"{many(scenario.n, 'throw')} are drawn: more, of {scenario.sides} sides, have too many results.")
 
 
 # Mechanisms compared
