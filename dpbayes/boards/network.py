@@ -114,7 +114,7 @@ class CuratorArrows(_Arrows):
         return planned_pairs(*model, self.network, self.table.n, stream(self.seed, "network", "tables"))
 
 
-ERROR = "the mean error of the released probabilities"
+ERROR = "the mean error"
 
 HELP = (
     "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "
@@ -126,8 +126,9 @@ HELP = (
 
 DRAW = "Draw an arrow to see what it saves."
 NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
-PRICE = "ε is the same with any arrows. Noise and few records cost accuracy: the gap to the pale bar."
-PRICE_OF = "ε is the same with any arrows. Of the {} points that {} saves without noise, noise and few records take {}."
+MEANING = "Error: how far two columns’ released probabilities are from the true ones. ε is the same with any arrows."
+PRICE = f"{MEANING} Noise and few records cost accuracy: the gap to the pale bar."
+PRICE_OF = f"{MEANING} Of the {{}} points that {{}} saves without noise, noise and few records take {{}}."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 
