@@ -61,7 +61,7 @@ def test_pages_come_back_with_their_settings_when_the_server_does() -> None:
 def _goes_on_with_its_settings(screen: AppScreen, headline: str, address: str) -> None:
     screen.arrived("Data")
     expect(screen.headline).to_have_text(headline)
-    expect(records(screen)).to_have_value("1234")
+    expect(records(screen)).to_have_value("1,234")
     assert screen.page.url == address
     for text in ("54", "55"):  # the new session knows its controls after the first message
         records(screen).fill(text)
