@@ -115,7 +115,7 @@ def test_a_missing_network_is_said_once_beside_the_list_of_experiments():
     assert [board["name"] for board in boards(at)] == NAMES[Experiment.DIE]
 
 
-def test_a_die_with_too_many_candidates_is_thrown_less_often():
+def test_a_die_with_too_many_candidates_has_fewer_throws():
     at = opened(Experiment.DIE, **{"hellinger.n": "100000", "hellinger.sides": "6"})
     assert at.info[0].value == "26 throws are drawn: more, of 6 sides, have too many results."
     (board,) = boards(at)
