@@ -264,9 +264,9 @@ def _worth(chosen: Chosen, request: Chargeable) -> None:
         key = (explored(chosen), chosen.epsilon, may_see)
         within = kept("release.worth", key, lambda: float(inputs.errors_at([chosen.epsilon]).within(SHARE)[0]))
         error, answer = numeral(within, 2), inputs.question.answers(chosen.mechanism.prior.updated(counts).mean)
-        at, name, axis, of = 0.5, f"off by up to {error}", AROUND, "a made-up table as large as yours"
+        at, name, axis, of = 0.5, f"within {error}", AROUND, "a made-up table as large as yours"
         if may_see:
-            at, name, axis, of = float(answer), f"{probability_text(float(answer))}, {name}", {}, "the table"
+            at, name, axis, of = float(answer), probability_text(float(answer)), {}, "the table"
             said = "The picture is not private (curator view). " * (not chosen.has_public_records)
         figures["answer"] = range_figure(at - within, at + within, mark=at, name=name, **axis)
         captions["answer"] = f"95 of 100 releases answer within {error} of {of}."
