@@ -81,6 +81,16 @@ def bounds_of(shown: ClaimShown) -> list[BoundClaim]:
     return [bound for bound in BoundClaim if exhibit_of(bound).claim == claim_of(shown)]
 
 
+def _clarity(shown: ClaimShown) -> tuple[bool, int]:
+    """Return the place of a claim by its clarity: those with a picture first, then in the order of their plain words."""
+    names, bounds = list(_PLAIN), [bound.name for bound in bounds_of(shown)]
+    return not bounds, min((names.index(name) for name in (*bounds, shown.value) if name in names), default=len(names))
+
+
+CLEAREST_FIRST = sorted(ClaimShown, key=_clarity)
+"""All claims as a list shows them, so that a list opens on a claim with a picture."""
+
+
 def in_plain_words(shown: ClaimShown, bound: BoundClaim | None) -> dict[str, str]:
     """Return what the paper says and what is true, and of some claims why it matters: by these labels."""
     claim, own = claim_of(shown), _PLAIN.get(bound.name if bound else shown.value, {})

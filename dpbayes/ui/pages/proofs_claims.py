@@ -15,6 +15,7 @@ from dpbayes.base.text import escaped, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import claim_view, example_view
 from dpbayes.experiments.claims import (
+    CLEAREST_FIRST,
     MAIN,
     BoundClaim,
     ClaimInputs,
@@ -44,7 +45,7 @@ COLOURS = {"✓": "green", "△": "orange", "✗": "red", "○": "gray", "?": "g
 """The colours of verdicts, by their marks in the list."""
 
 COUNTED = {
-    "★": "to start with",
+    "★": "main",
     "✓": "hold",
     "△": "corrected",
     "✗": "fail",
@@ -75,14 +76,14 @@ def claims_part(chosen: Chosen) -> None:
         if drawn is not None:
             _bound_controls(chosen, shown, drawn)
     with main.container(key="proofs-board", gap="xsmall"):
-        with st.container(key="finding"):
+        with st.container(key="finding", gap="xsmall"):
             verdict = f":{COLOURS[claim.verdict.sign]}[**{claim.verdict.sign}** {claim.verdict.value}.]"
             lines = [
                 f"**{label}:** {verdict if label == 'What is true' else ''} {escaped(text)}"
                 for label, text in in_plain_words(shown, bound).items()
             ]
-            lines[0] += f" :gray[{claim_place(shown).replace(' ', chr(160))}]"
             st.markdown("  \n".join(lines))
+            source(claim.reference)
             if not is_own:
                 st.caption("A claim on a network is shown for Asia, because no network of binary nodes is open.")
         with sentence_instead():
@@ -122,24 +123,25 @@ def selected(chosen: Chosen) -> tuple[ClaimShown, BoundClaim | None]:
 
 
 def _parts() -> dict[str, list[ClaimShown]]:
-    """Return the claims of each part of the list, in the order of the papers."""
-    signs = {shown: claim_of(shown).verdict.sign for shown in ClaimShown}
+    """Return the claims of each part of the list, the clearest first."""
+    signs = {shown: claim_of(shown).verdict.sign for shown in CLEAREST_FIRST}
     main = {shown_by(bound) for bound in MAIN}
     parts = [[shown for shown, sign in signs.items() if sign in part] for part in ("✓", "△", "✗", "○?=", "✓△✗○?=")]
     return dict(zip(COUNTED, [[shown for shown in signs if shown in main], *parts], strict=True))
 
 
 def _list(opened: ClaimShown) -> None:
-    """Count the claims by verdict, and list those to start with, of one verdict, or all; a click opens a claim."""
+    """Count the claims by verdict, and list the main ones, those of one verdict, or all; a click opens a claim."""
     parts = _parts()
     with st.container(key="claims", gap="xsmall"):
         wanted = st.pills(
-            "Claims in the order of the papers",
+            "Claims of the papers",
             list(COUNTED),
             key="proofs-verdict",
             default=next(part for part, claims in parts.items() if opened in claims),
-            help="✓ holds, △ holds with a correction, ✗ fails.",
+            help="✓ holds, △ holds with a correction, ✗ fails. Claims with a picture are listed first.",
             format_func=lambda part: f":{COLOURS.get(part, 'gray')}[**{part}**] {len(parts[part])} {COUNTED[part]}",
+            width="stretch",
             on_change=lambda: _open_listed(parts.get(st.session_state["proofs-verdict"], []), opened),
         )
         if wanted == "○":
@@ -153,6 +155,7 @@ def _list(opened: ClaimShown) -> None:
             key=key,
             format_func=_line,
             label_visibility="collapsed",
+            width="stretch",
             on_change=lambda: _open(st.session_state[key]),
         )
 
@@ -172,7 +175,7 @@ def _open_listed(listed: list[ClaimShown], opened: ClaimShown) -> None:
 def _line(shown: ClaimShown) -> str:
     """Return a claim in the list: its mark, its statement and its place."""
     mark, title = claim_of(shown).verdict.sign, escaped(claim_of(shown).title)
-    return f":{COLOURS[mark]}[**{mark}**] {title} :gray[:small[{claim_place(shown).replace(' ', chr(160))}]]"
+    return f":{COLOURS[mark]}[**{mark}**] {title} :gray[:small[{claim_place(shown)}]]"
 
 
 def claim_place(shown: ClaimShown) -> str:
@@ -302,7 +305,6 @@ def _details(chosen: Chosen, shown: ClaimShown, drawn: BoundClaim | None) -> Non
                 _filled_in(chosen, drawn)
         if failing := failures(shown):
             st.markdown("\n- ".join(["**Where the statement fails as it is written**", *map(failure_text, failing)]))
-        source(claim.reference)
         entry = _entries()[claim]
         for title, places in (("Code", entry.code), ("Tests", entry.tests)):
             st.markdown(f"**{title}**: " + (", ".join(f"`{place}`" for place in places) or "none found"))

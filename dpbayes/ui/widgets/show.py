@@ -158,5 +158,5 @@ def assumption(text: str, *, holds: bool = True) -> None:
 def source(reference: Reference) -> None:
     """Show the paper that is the source of a statement, and the place in it."""
     paper = PAPERS[reference.paper]
-    link = f" · [{paper.title}]({paper.link})" if paper.link else f" · {paper.title}"
-    st.caption(f"Source: {reference.place}, {paper.authors}, {paper.venue}{link}")
+    title = f"[{paper.title}]({paper.link})" if paper.link else paper.title
+    st.caption(f"Source: {reference.place} of {title}, {paper.venue}")
