@@ -82,7 +82,7 @@ def bounds_of(shown: ClaimShown) -> list[BoundClaim]:
 
 
 def _clarity(shown: ClaimShown) -> tuple[bool, int]:
-    """Return the place of a claim by its clarity: those with a picture first, then in the order of their plain words."""
+    """Return the place of a claim in a list: those with a picture first, then in the order of their plain words."""
     names, bounds = list(_PLAIN), [bound.name for bound in bounds_of(shown)]
     return not bounds, min((names.index(name) for name in (*bounds, shown.value) if name in names), default=len(names))
 
