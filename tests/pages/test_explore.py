@@ -18,11 +18,13 @@ from dpbayes.model.query import query
 from dpbayes.model.question import Question
 from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, Cuts, encode
+from dpbayes.sources.data_files import read_data
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.named_networks import load_named
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.pages import release_history
 from dpbayes.ui.pages.explore import NO_ARROWS, UNKNOWN, guessed, inputs_of
+from dpbayes.ui.pages.release_history import EXAMPLE_FILE
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.looked import _LOOKED
 from dpbayes.ui.session.options import ExploreView, SimulatedTables
@@ -253,10 +255,10 @@ def test_a_recipient_sees_the_release_alone() -> None:
 
 
 def test_a_recipient_sees_the_last_real_release_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release_history, "last_release", release_history.example)
+    monkeypatch.setattr(release_history, "last_release", lambda: read_data(EXAMPLE_FILE))
     at = open_page(PAGE, seat="recipient", epsilon="3")
     cell = Question(ASIA, "bronc", "yes", {"smoke": "yes"}).cell
-    law = read_document(release_history.example()).tables.noise_aware_cells(np.array([cell]))
+    law = read_document(read_data(EXAMPLE_FILE)).tables.noise_aware_cells(np.array([cell]))
     assert at.session_state["board.numbers"]["released"] == pytest.approx(float(law.mean[0]), abs=0.005)
     assert board(at)["slider"] is None
     assert "ε = 0.6" in frame(at)["headline"]

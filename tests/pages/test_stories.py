@@ -11,6 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 import dpbayes as dp
 from dpbayes.base.text import numeral
+from dpbayes.releases.document import read_document
+from dpbayes.sources.data_files import read_data
+from dpbayes.ui.pages.release_history import EXAMPLE_FILE
 from dpbayes.ui.pages.stories.banner import DIGITS
 from dpbayes.ui.pages.stories.story import STORIES, Step
 from dpbayes.ui.session.link import settings_from
@@ -29,7 +32,6 @@ from tests.pages.conftest import (
     put,
     sentences,
     settings_of,
-    slide,
 )
 
 STEPS = {f"{key} {number}": step for key, story in STORIES.items() for number, step in enumerate(story.steps, 1)}
@@ -88,7 +90,7 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
             assert not is_covered(at)
         press(at, "Next")
     assert story.learnt in banner(at)
-    collected = next(m.value for m in at.markdown if m.value.startswith("1. "))
+    collected = next(m.value for m in at.markdown if re.match(r"\d\. ", m.value))
     assert collected.count("You guessed") == sum(step.guess is not None for step in story.steps)
     assert ("Your choice" in collected) == (key == "exercise"), "the choice of the other stories is that of their steps"
     assert any(plain(button.label) == f"Next: {STORIES[story.next].title}" for button in at.button)
@@ -97,13 +99,10 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
     assert settings_of(at).story == ""
 
 
-def test_a_guess_of_the_boards_number_is_correct_and_one_of_another_setting_is_not() -> None:
+def test_a_guess_of_the_boards_number_is_correct() -> None:
     at = open_page("pages/explore.py", story="epsilon", step="2", epsilon="0.1")
-    error = at.session_state["board.numbers"]["error"]
-    put(at, "story.guess.epsilon.2", numeral(error, DIGITS))
+    put(at, "story.guess.epsilon.2", numeral(at.session_state["board.numbers"]["error"], DIGITS))
     assert "which is correct." in judged(at)
-    slide(at, "epsilon", 10.0)
-    assert at.session_state["board.numbers"]["error"] < error / 2, "the number is that of the board now"
 
 
 @pytest.mark.parametrize("button", ["Show", "Skip the guess"])
@@ -112,15 +111,6 @@ def test_a_guess_that_was_typed_is_compared_whatever_is_pressed(button: str) -> 
     at.text_input(key="story.guess.epsilon.3").set_value("0.3")
     press(at, button)
     assert "0.3" in judged(at)
-    assert settings_of(at).step == 3
-
-
-def test_the_board_is_not_shown_without_a_guess_unless_it_is_skipped() -> None:
-    at = open_page("pages/explore.py", story="epsilon", step="1")
-    press(at, "Show")
-    assert is_covered(at)
-    press(at, "Skip the guess")
-    assert not is_covered(at)
 
 
 def test_a_guess_that_is_no_number_is_a_sentence_and_a_recipient_has_no_number_of_the_records() -> None:
@@ -169,7 +159,8 @@ def test_a_story_stays_over_page_changes_and_leads_back_to_its_page() -> None:
 
 def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     at = open_page("pages/explore.py", story="epsilon", step="1", present="1")
-    assert settings_of(at).present is Present.ON
+    press(at, "Show")
+    assert is_covered(at), "nothing was guessed"
     press(at, "Skip the guess")
     assert not is_covered(at)
     press(at, "Next")
@@ -190,6 +181,14 @@ def test_the_noise_of_laplace_and_fourier_and_the_interval_of_a_sample_are_as_st
     assert noise == pytest.approx([160, 130, 100], rel=0.05)
     assert (network.cell_count, len(network.closure) - 1) == (36, 20)
     assert dp.PosteriorSampler(prior=network, epsilon=2).omega == pytest.approx(0.47, abs=0.005)
+
+
+def test_the_example_of_a_release_answers_within_the_tolerance_of_its_story() -> None:
+    _, which, _, last = STORIES["publish"].steps
+    exact = open_page("pages/explore.py").session_state["board.numbers"]["exact"]
+    answer = read_document(read_data(EXAMPLE_FILE)).tables.query("bronc", {"smoke": "yes"})["yes"]
+    assert f"answers {answer:.2f}. The table’s answer is {exact:.2f}, so" in last.say
+    assert abs(answer - exact) < float(which.query["explore.tolerance"])
 
 
 STATED = ("arrow", 0, 1, "from 19.1 to 3.6"), ("exercise", 1, 0.05, "3.5"), ("exercise", 1, 0.2, "0.65")

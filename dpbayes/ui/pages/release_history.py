@@ -13,16 +13,11 @@ from dpbayes.base.libraries import pd
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.text import escaped, numeral, typed
 from dpbayes.base.zcdp import zcdp_epsilon
-from dpbayes.mechanisms.exact_form import opendp
-from dpbayes.model.dataset import count
 from dpbayes.releases import ledger
-from dpbayes.releases.document.request import ReleaseRequest, typed_amount
+from dpbayes.releases.document.request import typed_amount
 from dpbayes.releases.ledger import Account, Books, Spending
-from dpbayes.releases.publishing import drawn_document
-from dpbayes.ui.session.chosen import Chosen
-from dpbayes.ui.session.kept import server_cache
+from dpbayes.sources.data_files import read_data
 from dpbayes.ui.session.roles import Act, person
-from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.session.uploads import document_place
 from dpbayes.ui.widgets.controls import mirror, plain_number
 from dpbayes.ui.widgets.opened_release import EXAMPLE, FILE, opened_release
@@ -30,6 +25,9 @@ from dpbayes.ui.widgets.show import sentence_instead
 
 RELEASED = "release.released"
 """Where a session stores the row of the release that it made last."""
+
+EXAMPLE_FILE = "releases/asia.json"
+"""A real release of a made-up table, which is the same for everybody and charged to no budget."""
 
 AS_READ = "Your last release, as its readers see it"
 BUDGET_DELTA = (
@@ -174,23 +172,7 @@ def example_or_file(mine: bytes | None) -> None:
         if file is not None:
             data, name, key = file.getvalue(), f"Your file {file.name}", FILE
         else:
-            data, name, key = (mine, AS_READ, "mine") if mine else (example(), "Built-in example", EXAMPLE)
+            data, name, key = (
+                (mine, AS_READ, "mine") if mine else (read_data(EXAMPLE_FILE), "Built-in example", EXAMPLE)
+            )
         opened_release(data, name, key=key, places=(above, left, right))
-
-
-@server_cache(1, spinner="Making the example …")
-def example() -> bytes:
-    """Return a real release of a public table, which is made once on each server and charged to no budget.
-
-    Errors: InputError without OpenDP.
-    """
-    opendp()
-    chosen = Chosen(Settings())
-    request = ReleaseRequest(
-        dataset="example (synthetic records)",
-        network=chosen.network,
-        mechanism="laplace",
-        epsilon=Fraction(3, 5),
-        n=chosen.dataset.n,
-    )
-    return drawn_document(request, count(chosen.network, chosen.dataset))
