@@ -1,6 +1,5 @@
 """Mechanisms compared: the error of each mechanism's probabilities against epsilon, on one table or on planned ones."""
 
-from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -73,35 +72,16 @@ class ComparisonInputs:
         prior = PriorRule().on(self.tables.network)
         return 100 * float(np.abs(prior.updated(self.compared.tables).mean - prior.mean).mean())
 
-    def near(self, epsilon: float) -> tuple[dict[Look, FloatArray], dict[Look, FloatArray]]:
-        """Return the errors (tables,) at the nearest simulated epsilon without and with a delta, the least first."""
+    def near(self, epsilon: float) -> dict[Look, FloatArray]:
+        """Return the errors (tables,) at the nearest simulated epsilon, the least mean first."""
         k = nearest_place(GRID, epsilon)
         here = [(look, errors[k]) for look, errors in self.errors.items() if np.isfinite(errors[k]).all()]
-        here.sort(key=lambda item: float(item[1].mean()))
-        pure = {look: errors for look, errors in here if look.name not in self.deltas}
-        return pure, {look: errors for look, errors in here if look.name in self.deltas}
+        return dict(sorted(here, key=lambda item: float(item[1].mean())))
 
     @cached_property
     def most(self) -> float:
         """The largest mean error at any epsilon, or without a release."""
         return max([self.blind, *(float(np.nanmax(errors.mean(axis=1))) for errors in self.errors.values())])
-
-    @cached_property
-    def advice(self) -> str:
-        """Which mechanisms to choose, by all epsilons, so that it is the same at every stop of the slider."""
-        best, weaker = Counter[str](), Counter[str]()
-        for epsilon in GRID:
-            pure, others = self.near(epsilon)
-            best.update(look.name for look in alike(pure or others))
-            weaker.update(look.name for look, error in others.items() if pure and alike({look: error} | pure) == [look])
-        times = max(best.values(), default=0)
-        often = "at most values of ε" if 2 * times > len(GRID) else "more often than any other"
-        names = listed([name for name in best if best[name] == times], "or")
-        text = f"So: choose {names}, best or tied for best {often}."
-        for name, times in weaker.most_common(1):
-            if 2 * times > len(GRID):
-                text += f" With a δ, {name} is clearly better than all without one at most values of ε."
-        return text
 
 
 def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
@@ -110,7 +90,12 @@ def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
     return [look for look, error in errors.items() if error is least or is_near(error - least, float(least.mean()))]
 
 
-SUMMARIES = "\n".join(f"{kind.label}: {getattr(kind, 'summary', '')}" for kind in PRIVATE)
+def idle(errors: Mapping[Look, FloatArray], blind: float) -> list[Look]:
+    """Return the mechanisms whose errors are not clearly below the error without a release."""
+    return [look for look, error in errors.items() if is_near(blind - error, blind)]
+
+
+SUMMARIES = {kind.label: getattr(kind, "summary", "") for kind in PRIVATE}
 
 HERE = Panel(
     "here",
@@ -118,11 +103,9 @@ HERE = Panel(
     "Mean absolute error of each mechanism at the chosen epsilon, with two standard errors.",
     large=True,
     help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
-    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ."
-    f"\n\n{SUMMARIES}",
+    "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ. "
+    "Without a release, a reader has only the prior, such as 50% for each of two values.",
 )
-
-NO_RELEASE = Look("No release", BOUND)
 
 
 def comparison(inputs: ComparisonInputs) -> View:
@@ -140,37 +123,50 @@ def comparison(inputs: ComparisonInputs) -> View:
 
 
 def _frame(inputs: ComparisonInputs, epsilon: float) -> Frame:
-    pure, weaker = inputs.near(epsilon)
-    if not (here := {**pure, **weaker}):
+    if not (here := inputs.near(epsilon)):
         raise InputError("No mechanism can be used with this network and these settings.")
-    delta = f"With δ = {numeral(max(inputs.deltas.values(), default=0))}, a weaker promise"
-    named = {"Pure ε (no δ)": pure, delta: weaker, "For comparison": {NO_RELEASE: np.full(2, inputs.blind)}}
-    groups = {group: errors for group, errors in named.items() if errors}
-    best, order = [look for errors in groups.values() for look in alike(errors)], [*inputs.errors, NO_RELEASE]
-    rows = {group: {look: errors[look] for look in order if look in errors} for group, errors in groups.items()}
-    place = GRID[nearest_place(GRID, epsilon)]
+    place, blind, unused = GRID[nearest_place(GRID, epsilon)], inputs.blind, idle(here, inputs.blind)
+    rows = {look: here[look] for look in inputs.errors if look in here}
+    texts = []
+    for look, error in rows.items():
+        delta = f" (δ = {numeral(inputs.deltas[look.name])})" if look.name in inputs.deltas else ""
+        texts.append(f"<b>{look.name}{delta}: {numeral(float(error.mean()))}</b><br>{SUMMARIES.get(look.name, '')}")
+    limit = Look(f"no release: {numeral(blind)}", BOUND, "dash")
     at = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)}"
     return Frame(
-        f"{at}, {comparison_headline(pure, weaker, inputs.blind)}",
-        {"here": errors_figure(rows, best, inputs.most)},
-        (inputs.advice, *_missing(inputs, here, place)),
+        f"{at}, {comparison_headline(here, blind)}",
+        {"here": errors_figure(rows, texts, unused, limit=limit, at=blind, most=inputs.most)},
+        (*comparison_advice(here, inputs.deltas, blind), *_missing(inputs, here, place)),
         {"here": _about(inputs)},
         {look.name: float(errors.mean()) for look, errors in here.items()},
     )
 
 
-def comparison_headline(pure: Mapping[Look, FloatArray], weaker: Mapping[Look, FloatArray], blind: float) -> str:
-    """Return which mechanism has the least error, without a delta if any has none, as the end of a sentence.
+def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> str:
+    """Return which mechanism has the least error, as the end of a sentence.
 
     The errors are those on each table in percentage points, the least mean first, and the error without any release.
     """
-    least = min(float(errors.mean()) for errors in [*pure.values(), *weaker.values()])
+    first, *others = alike(errors)
+    least = float(errors[first].mean())
     if 2 * least >= blind:
         return f"all errors are large: {numeral(least)} percentage points or more, {numeral(blind)} with no release."
-    first, *others = alike(errors := pure or weaker)
-    error = f"{numeral(float(errors[first].mean()))} percentage points"
     tied = f", tied with {others[0].name if len(others) == 1 else f'{len(others)} others'}" if others else ""
-    return f"{first.name} has the least error{' without a δ' if pure and weaker else ''}: {error}{tied}."
+    return f"{first.name} has the least error: {numeral(least)} percentage points{tied}."
+
+
+def comparison_advice(errors: Mapping[Look, FloatArray], deltas: Collection[str], blind: float) -> list[str]:
+    """Return which mechanisms to choose, a delta only where it is clearly better, and which are like no release."""
+    unused = [look.name for look in idle(errors, blind)]
+    if len(unused) == len(errors):
+        return ["So: choose a larger ε. At this one, no mechanism is better than no release."]
+    pure = {look: error for look, error in errors.items() if look.name not in deltas}
+    best, without = ([look.name for look in alike(group)] for group in (errors, pure))
+    both = [name for name in best if name in without]
+    otherwise = f" if a δ is allowed, otherwise {listed(without, 'or')}" if without and not both else ""
+    verb = "is" if len(unused) == 1 else "are"
+    doubt = [f"{listed(unused)} {verb} no better than no release."] if unused else []
+    return [f"So: choose {listed(both or best, 'or')}{otherwise}.", *doubt]
 
 
 def _about(inputs: ComparisonInputs) -> str:
@@ -178,7 +174,7 @@ def _about(inputs: ComparisonInputs) -> str:
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
     doubt = " Naive 95% intervals can miss most true values." if inputs.reading is Reading.AS_REAL else ""
-    return f"Mean of all {whose}; lines: two standard errors. Pale: clearly worse than the best of its group.{doubt}"
+    return f"Mean of all {whose}; thin lines: two standard errors. Pale: no better than no release.{doubt}"
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

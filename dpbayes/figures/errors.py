@@ -3,7 +3,6 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
@@ -11,9 +10,9 @@ from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import BOUND, EXACT, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
+from dpbayes.figures.rows import ABOVE, BAR, HEADING, ROW, figure_of_rows, row_texts
 from dpbayes.figures.style import (
     LINES,
-    ROWS,
     Figure,
     Trace,
     directly_named,
@@ -22,53 +21,44 @@ from dpbayes.figures.style import (
     figure_of,
     line_of,
     log_axis,
-    names_axis,
     numerals,
     positive_range,
     titled,
     value_mark,
 )
 
-GroupedErrors: TypeAlias = Mapping[str, Mapping[Look, FloatArray]]
-"""The errors (tables,) of mechanisms in percentage points, by the name of a group and by look, in the order of rows."""
 
-
-def errors_figure(groups: GroupedErrors, best: Collection[Look], most: float) -> Figure:
-    """Draw the mean error of each mechanism at one epsilon as a bar with two standard errors, below its group's name.
+def errors_figure(
+    errors: Mapping[Look, FloatArray],
+    texts: Sequence[str],
+    pale: Collection[Look],
+    *,
+    limit: Look,
+    at: float,
+    most: float,
+) -> Figure:
+    """Draw the mean error of each mechanism at one epsilon as a bar with two standard errors.
 
     Args:
-        groups: The errors.
-        best: The mechanisms whose bars are not faded.
+        errors: The errors (tables,) of mechanisms in percentage points, in the order of rows.
+        texts: The two lines of text above each bar.
+        pale: The mechanisms whose bars are faded.
+        limit: The look of a line through all rows.
+        at: The error of this line.
         most: The largest error that the axis has room for.
     """
-    errors = {look: values for group in groups.values() for look, values in group.items()}
-    means = np.array([float(values.mean()) for values in errors.values()])
-    around = np.array([2 * float(standard_error(values)) for values in errors.values()])
-    names = [look.name for look in errors]
-    rows = [row for group, looks in groups.items() for row in (group, *(look.name for look in looks))]
+    tops = 2 * HEADING + ROW * np.arange(1.0, len(errors) + 1)  # with a line for the name of the limit
     bars: Trace = {
-        **{"type": "bar", "orientation": "h", "x": means, "y": names, "width": 0.5, "hoverinfo": "skip"},
-        "marker": {"color": [look.colour if look in best else faded(look.colour, 0.4) for look in errors]},
-        "error_x": {"array": around, "thickness": 1.5, "width": 5, "color": BOUND},
-        "showlegend": False,
+        **{"type": "bar", "orientation": "h", "y": tops, "width": BAR, "hoverinfo": "skip", "showlegend": False},
+        "x": np.array([float(values.mean()) for values in errors.values()]),
+        "marker": {"color": [faded(look.colour, 0.4) if look in pale else look.colour for look in errors]},
+        "error_x": {"thickness": 1.5, "width": 5, "color": BOUND}
+        | {"array": np.array([2 * float(standard_error(values)) for values in errors.values()])},
     }
-    values = _texts(means + around, names, [numeral(mean) for mean in means.tolist()])
-    headings = _texts(np.zeros(len(groups)), [*groups], [f"<b>{group}</b>" for group in groups])
-    shown = ["" if row in groups else row for row in rows]
-    return figure_of(
-        [bars, values, headings],
-        x=titled("mean absolute error, percentage points", range=[0, 1.12 * most]),
-        y=names_axis(autorange="reversed", categoryarray=rows, tickvals=rows, ticktext=shown, showgrid=False),
-        height=80 + 42 * len(rows),
-        **ROWS,
-    )
-
-
-def _texts(x: FloatArray, y: Sequence[str], texts: Sequence[str]) -> Trace:
-    """Return texts at the right of places in the rows of some names."""
-    quiet = {"hoverinfo": "skip", "showlegend": False, "cliponaxis": False, "marker": {"size": 8, "opacity": 0}}
-    text = {"mode": "markers+text", "textposition": "middle right", "text": texts}
-    return quiet | text | {"type": "scatter", "x": x, "y": y}
+    line = line_of(limit, np.array([at, at]), np.array([ABOVE, tops[-1] + BAR]), hoverinfo="skip", showlegend=False)
+    name = row_texts([limit.name], np.array([HEADING / 2 + ABOVE]), [at]) | {"textposition": "middle left"}
+    x = titled("mean absolute error, percentage points", range=[0, 1.1 * most])
+    return figure_of_rows([bars, line, row_texts(texts, tops), name], x, tops)
 
 
 LEAST, MOST = (1e-4, 1e-3), 0.5

@@ -72,7 +72,7 @@ class LaplaceFourier(AdditiveNoise):
     named: ClassVar[str] = "Fourier"
     increment: ClassVar[str] = "t"
     colour: ClassVar[str] = GREEN
-    summary: ClassVar[str] = "Adds noise to Fourier coefficients and lifts the counts, which are rarely negative."
+    summary: ClassVar[str] = "Adds noise to Fourier coefficients; counts are rarely negative."
     facts: ClassVar[tuple[str, ...]] = ("epsilon", "t", "noise", "noise_scale")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

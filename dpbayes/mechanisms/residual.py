@@ -66,7 +66,7 @@ class GaussianResiduals(AdditiveNoise):
     label: ClassVar[str] = "Gaussian residuals"
     named: ClassVar[str] = "Gaussian residuals"
     colour: ClassVar[str] = SLATE
-    summary: ClassVar[str] = "Adds normal noise to what each set of columns adds to its subsets, with δ > 0."
+    summary: ClassVar[str] = "Adds normal noise to what larger tables add, with δ > 0."
     facts: ClassVar[tuple[str, ...]] = ("epsilon", "delta", "noise")
     prior: Prior = Prior()
     epsilon: Annotated[float, EPSILON]

@@ -7,8 +7,9 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.base.looks import Look
+from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
-from dpbayes.boards.comparison import GRID, ComparisonInputs, comparison, comparison_headline
+from dpbayes.boards.comparison import GRID, ComparisonInputs, comparison, comparison_advice, comparison_headline
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.dataset import Counts
@@ -40,27 +41,22 @@ def test_a_mechanism_that_cannot_be_used_is_named_with_the_reason():
         comparison(replace(INPUTS, mechanisms={gone: never})).frames_at("1")
 
 
-def test_the_headline_names_a_tie_and_whether_a_delta_is_needed():
-    rng = np.random.default_rng(0)
-    a, b = Look("A", "#000000"), Look("B", "#000000")
-    errors = {a: 0.1 + 0.001 * rng.normal(size=40), b: 0.5 + 0.001 * rng.normal(size=40)}
-    assert comparison_headline(errors, {}, 1.0) == "A has the least error: 0.0999 percentage points."
-    tied = errors | {b: errors[a] + 0.0005}
-    assert comparison_headline(tied, {}, 1.0).endswith(", tied with B.")
-    assert "all errors are large" in comparison_headline(tied, {}, 0.1)
-    with_delta = {Look("C", "#000000"): np.full(40, 0.01)}
-    assert "A has the least error without a δ" in comparison_headline(errors, with_delta, 1.0)
-    assert "C has the least error: " in comparison_headline({}, with_delta, 1.0)
-    assert "all errors" not in comparison_headline(tied, with_delta, 0.1)
+A, B, C = (Look(name, "#000000") for name in "ABC")
+ERRORS = {A: 0.1 + 0.001 * np.random.default_rng(0).normal(size=40)}
+TIE, WORSE = ERRORS | {B: ERRORS[A] + 0.0005}, ERRORS | {B: ERRORS[A] + 0.4}
 
 
-def test_the_advice_is_about_all_epsilons_and_says_what_needs_a_delta():
-    levels = np.full(len(GRID), 0.2), np.geomspace(0.1, 1, len(GRID)), np.full(len(GRID), 0.05)
-    looks = [Look(name, "#000000") for name in ("A", "B", "C")]
-    few = replace(INPUTS, deltas={"C": 0.01})
-    few.__dict__["errors"] = {look: np.tile(level[:, None], 4) for look, level in zip(looks, levels, strict=True)}
-    assert "choose A, best or tied for best at most values of ε." in few.advice
-    assert "With a δ, C is clearly better than all without one at most values of ε." in few.advice
+def test_the_headline_names_the_shortest_bar_and_a_tie():
+    assert comparison_headline(WORSE, 1.0) == "A has the least error: 0.0999 percentage points."
+    assert comparison_headline(TIE, 1.0).endswith(", tied with B.")
+    assert "all errors are large" in comparison_headline(TIE, 0.1)
+
+
+def test_the_advice_needs_a_delta_only_where_it_is_clearly_better_and_names_what_is_like_no_release():
+    assert comparison_advice(WORSE, "A", 1.0) == ["So: choose A if a δ is allowed, otherwise B."]
+    assert comparison_advice(WORSE, "B", 0.5) == ["So: choose A.", "B is no better than no release."]
+    assert comparison_advice(TIE, "A", 1.0) == ["So: choose B."]
+    assert comparison_advice(TIE, "AB", 0.1)[0].startswith("So: choose a larger ε.")
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])
@@ -70,25 +66,21 @@ def test_the_board_states_the_simulated_epsilon_and_draws_its_errors(stop):
     assert "ε = 10" in frame.headline
     errors = INPUTS.errors[LOOKS[dp.LaplaceUpdates]][GRID.index(10.0)]
     assert frame.numbers["Laplace"] == pytest.approx(float(errors.mean()))
-    bars = frame.figures["here"].to_plotly().data[0]
-    shown = dict(zip(bars.y, bars.x, strict=True))
-    for name, error in frame.numbers.items():
-        assert shown[name] == pytest.approx(error)
-    assert shown["No release"] == pytest.approx(INPUTS.blind)
+    bars, limit, texts, _ = frame.figures["here"].to_plotly().data
+    assert f"<b>Laplace: {numeral(frame.numbers['Laplace'])}</b><br>{dp.LaplaceUpdates.summary}" in texts.text
+    assert list(bars.x) == pytest.approx([frame.numbers[look.name] for look in INPUTS.errors])
+    assert (limit.name, *limit.x) == (f"no release: {numeral(INPUTS.blind)}", INPUTS.blind, INPUTS.blind)
     assert min(frame.numbers, key=frame.numbers.__getitem__) in frame.headline
+    pale = {look for look, colour in zip(INPUTS.errors, bars.marker.color, strict=True) if colour != look.colour}
+    assert [look.name in "".join(frame.notes[1:]) for look in INPUTS.errors] == [look in pale for look in INPUTS.errors]
 
 
-def test_mechanisms_with_and_without_a_delta_are_groups_of_rows_and_the_axis_stays():
-    delta = {dp.GaussianUpdates.label: 0.01, dp.GaussianResiduals.label: 0.01}
-    figures = [comparison(replace(INPUTS, deltas=delta)).frames_at(stop)[0].figures["here"] for stop in ("0.1", "100")]
-    for figure in (figure.to_plotly() for figure in figures):
-        bars, rows = figure.data[0], [*figure.layout.yaxis.categoryarray]
-        place = rows.index("With δ = 0.01, a weaker promise")
-        assert rows[0] == "Pure ε (no δ)"
-        assert {*delta} == {*rows[place + 1 : place + 3]}
-        assert rows[place + 3 :] == ["For comparison", "No release"]
-        assert [row for row in rows if row in bars.y] == list(bars.y)
-    assert len({str(figure.layout["yaxis"]["categoryarray"]) for figure in figures}) == 1
+def test_rows_state_their_delta_and_neither_their_order_nor_the_axis_changes():
+    deltas = {dp.GaussianUpdates.label: 0.01}
+    figures = [comparison(replace(INPUTS, deltas=deltas)).frames_at(stop)[0].figures["here"] for stop in ("0.1", "100")]
+    rows = [[text.split(":")[0] for text in figure.data[2]["text"]] for figure in figures]
+    assert rows[0] == rows[1]
+    assert [row for row in rows[0] if "δ" in row] == ["<b>Gaussian (δ = 0.01)"]
     assert figures[0].layout["xaxis"]["range"] == figures[1].layout["xaxis"]["range"]
 
 

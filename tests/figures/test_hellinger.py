@@ -4,7 +4,8 @@ import pytest
 from dpbayes.base.looks import EXACT, INVALID, Look
 from dpbayes.experiments.die import DieMethod
 from dpbayes.experiments.die_errors import LEVELS
-from dpbayes.figures.hellinger import HEADING, ROW, error_box_figure, near_figure
+from dpbayes.figures.hellinger import error_box_figure, near_figure
+from dpbayes.figures.rows import HEADING, ROW
 from dpbayes.mechanisms.laplace import LaplaceUpdates
 
 

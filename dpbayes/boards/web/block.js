@@ -14,9 +14,9 @@ function read(bytes) {
   return { ...view, whole };
 }
 
-// A figure with its lines between those of two figures, at a share of the way; the first one if kinds differ or rows have names.
+// A figure with its lines between those of two figures, at a share of the way; the first one if kinds differ or rows state numbers.
 function between(figure, other, share) {
-  if (!other || !share || figure.layout.yaxis?.type === "category" || figure.data.length !== other.data.length) return figure;
+  if (!other || !share || figure.layout.meta?.rows || figure.data.length !== other.data.length) return figure;
   const mixed = (value, next) => value + share * (next - value);
   const line = (values, next) =>
     values?.length === next?.length && values?.every?.(Number.isFinite) ? values.map((value, k) => mixed(value, next[k])) : values;

@@ -373,7 +373,7 @@ EXPERIMENTS = {
         "Which mechanism has the least error?",
         lambda _: _offered("release", "reading"),
         _comparison_board,
-        "Adaptive is missing: it chooses a graph of its own.",
+        "An error is the distance of a released probability from that of the exact posterior.",
         ("calibration", "noise", "delta"),
         PRIVATE,
     ),
