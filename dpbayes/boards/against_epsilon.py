@@ -8,7 +8,7 @@ import numpy as np
 
 from dpbayes.base.looks import BOUND, Curve, Look
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral, numeral_above, share_text
+from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.curator import CuratorInputs, values_in
@@ -18,7 +18,7 @@ from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, divergence_bounds, epsilon_curves, proved_share
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.figures.accuracy import BAND, accuracy_figure, at_epsilon
-from dpbayes.figures.explore import Spread, divergence_figure, log_at, shares_figure
+from dpbayes.figures.explore import shares_figure
 from dpbayes.figures.style import Figure, small_epsilon_axis
 from dpbayes.mechanisms import LaplaceFourier, Mechanism, Outcome
 from dpbayes.mechanisms.parameters import EPSILON, Calibration
@@ -50,7 +50,8 @@ TRAINING = 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-PROVED, STATED = Look("proved limit", BOUND), Look("paper’s limit", BOUND, "dash", width=1.5)
+PROVED = Look("proved, naive", BOUND, "dash", width=1.5)
+STATED = Look("stated [Zhang16]", BOUND, "dot", width=1.5)
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
@@ -114,20 +115,17 @@ class Pictures:
         if self.curves is None:
             return None
         chosen = self.aware or self.curves
-        mean, low, high = chosen.divergence_spread
-        name = "noise-aware" if self.aware else "naive" if self.curves.of_posteriors else "releases"
-        value = log_at(chosen.epsilons, mean, epsilon)
-        network, n = self.inputs.counts.network, self.inputs.counts.n
-        # other records of the same source cause half a nat for each free probability
-        unit = max(network.cell_count - network.row_count, 1) / 2 / (1 if self.curves.of_posteriors else n)
-        spread = Spread(Look(name, self.mechanism.colour), chosen.epsilons, mean / unit, low / unit, high / unit)
-        bounds = [replace(bound, y=bound.y / unit) for bound in self.bounds]
-        figure = divergence_figure(spread, bounds, epsilon=epsilon, value=value / unit)
-        text = f"{numeral(value / unit, 2)} times as far as another {n:,} records"
-        if not bounds:
-            return figure, f"{text}. No limit is proved.", value
-        most = numeral_above(log_at(bounds[0].x, bounds[0].y, epsilon), 2)
-        return figure, f"{text} ({'naive, ' if self.aware else ''}proved: at most {most}).", value
+        name = "noise-aware" if self.aware else "naive" if chosen.of_posteriors else "releases"
+        divergence = chosen.divergence.mean(axis=1)
+        own = _curve(Look(name, self.mechanism.colour), chosen.epsilons, chosen.share_of_records(divergence))
+        bounds = [replace(bound, y=chosen.share_of_records(bound.y)) for bound in self.bounds]
+        value, nats = at_epsilon(own, epsilon), at_epsilon(replace(own, y=divergence), epsilon)
+        figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records")
+        text = f"As near as {share_text(value)} of the records would be without noise"
+        if value * self.inputs.counts.n < 1:
+            text = "No nearer than a guess without data"
+        unproved = "" if bounds else " No limit is proved."
+        return figure, f"{text} (KL divergence: {numeral(nats, 2)} nats).{unproved}", nats
 
     # The signs
 
@@ -138,8 +136,8 @@ class Pictures:
             return self._lifted(self.inputs.mechanism_at)
         if self.curves is None or not self.curves.of_posteriors:
             return []
-        negative = (self.curves.limited > 0).mean(axis=1)  # other mechanisms clip negative counts to 0
-        own = _curve(Look(self.mechanism.label, self.mechanism.colour), self.curves.epsilons, negative)
+        look = Look(self.mechanism.label, self.mechanism.colour)
+        own = _curve(look, self.curves.epsilons, self.curves.negative.mean(axis=1))
         return [own] if self.inputs.fourier_at is None else [own, *self._lifted(self.inputs.fourier_at)]
 
     def _lifted(self, fourier_at: MechanismAt) -> list[Curve]:
@@ -164,7 +162,7 @@ class Pictures:
         here = {curve.look.name: at_epsilon(curve, epsilon) for curve in self.signs}
         value, *_ = here.values()
         figure = shares_figure(self.signs, epsilon=epsilon, value=value, title="releases with a negative count")
-        return figure, _signs_text(here), value
+        return figure, _signs_text(here, int(np.sum(self.inputs.counts.values == 0))), value
 
     # Predictions
 
@@ -204,11 +202,11 @@ class Pictures:
         axes = {"xaxis": small_epsilon_axis(study.plan.grid), "yaxis": y}
         without, majority = (float(one.y[0]) for one in baselines)
         lost = study.behind(method, study.place_of(epsilon))
-        tied = "" if abs(lost.value) > BAND * lost.error else " (tied)"
+        is_tied = abs(lost.value) <= BAND * lost.error
         is_kept = 10 * (without - value) < without - majority
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
-        text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right; "
-        text += f"without noise, {share_text(without)}{tied}."
+        beside = ", about as many as without noise" if is_tied else f"; without noise, {share_text(without)}"
+        text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right{beside}."
         if value <= majority:
             text = f"No: {share_text(value)}; always guessing the most frequent {name} gives {share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
@@ -217,14 +215,15 @@ class Pictures:
         return stream(self.inputs.seed, "explore", word)
 
 
-def _signs_text(shares: Mapping[str, float]) -> str:
-    """State how often a release has a negative count, simulated and proved."""
+def _signs_text(shares: Mapping[str, float], zeros: int) -> str:
+    """State how often a release has a negative count, simulated and proved, why, and what it leads to."""
     simulated = {name: share for name, share in shares.items() if name != PROVED_SHARE.name}
     if not any(simulated.values()):
         return "No: no release has a negative count."
     texts = " and ".join(f"{'all' if one == 1 else f'{share_text(one)} of'} {name}" for name, one in simulated.items())
     proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
-    return f"Yes, in {texts} releases{proved}."
+    why = f" True counts of 0 (here {zeros:,}) can at any ε." if zeros else ""
+    return f"Yes, in {texts} releases{proved}.{why} Setting them to 0 adds records that do not exist."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

@@ -14,7 +14,7 @@ from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import factor_text, numeral, probability_text, range_text
+from dpbayes.base.text import numeral, probability_text, range_text
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
@@ -81,22 +81,23 @@ POSTERIOR = Panel(
     action="Draw another",
     help="A release is only noisy counts. The curve of one release is what a reader concludes from these; its answer "
     "is the filled dot. The band has the answers of 95 of 100 releases. The blue curve, from the table itself, is "
-    "never published. A real release adds whole numbers as noise.",
+    f"never published. A real release adds whole numbers as noise. {LINKED}",
 )
 DIVERGENCE = Panel(
     "divergence",
-    "How far from the table?",
-    "KL divergence of the released posterior against epsilon.",
-    help="Far is the KL divergence of all released probabilities from those of the table; 1 is that of another table "
-    "of as many records. For a naive reader, who takes noisy counts as true, 95% of releases are proved below the "
-    "solid grey line, and Zhang and others (AAAI 2016) state the dashed one. A noise-aware one accounts for the noise.",
+    "How near to the table?",
+    "The share of the records that, without noise, is as near to the table as a release, against epsilon.",
+    help="Distance is the KL divergence of all released probabilities from those of the table. Random parts of the "
+    "records have one too, without noise: 100% is the whole table, and 0% is a guess without data. For a naive reader, "
+    "who takes noisy counts as true, 95% of releases are proved to be above the dashed line. The dotted line is the "
+    "theorem of Zhang and others (AAAI 2016) as the paper states it.",
 )
 SIGNS = Panel(
     "signs",
     "Can counts turn negative?",
     "How often a released count is negative, against epsilon.",
-    help="Noise makes a true count of 0 negative in half of the releases, which misleads only a naive reader, who sets "
-    "it to 0. Fourier adds t to all counts; its dashed bound is proved for every table.",
+    help="Noise makes a true count of 0 negative in half of the releases, at any ε. Only a naive reader sets it to 0. "
+    "Fourier adds t to all counts; its dashed bound is proved for every table.",
 )
 ACCURACY = Panel(
     "accuracy",
@@ -113,9 +114,6 @@ ATTACK = (
     "A release can add at most "
 )
 PERSON = Panel("person", "What about one person?", "A belief before and at most after a release.", help=LINKED)
-
-COMPOSED = "Count ε once for each record of a household. Add up the ε of all releases."
-
 LIKELY, WEAK = 0.5, " This ε protects weakly."
 """A belief above which the protection is called weak."""
 
@@ -187,15 +185,6 @@ def belief_text(guarantee: Guarantee) -> str:
     return f"{belief_sentence(guarantee)}{WEAK if ceiling(SUSPICION, guarantee) > LIKELY else ''}"
 
 
-def _promise(guarantee: Guarantee, *, only_belief: bool = False) -> tuple[str, ...]:
-    """Return what a guarantee says of a belief about one person, and of one person's record."""
-    belief = belief_text(guarantee)
-    if only_belief or not guarantee.is_private or guarantee.delta:
-        return (belief,)
-    factor = factor_text(guarantee.epsilon)
-    return belief, f"With one record changed, any result is at most {factor} times as likely. {COMPOSED}"
-
-
 def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     release = inputs.release_at(float(stop or 1))
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
@@ -214,7 +203,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     columns = inputs.question.target, *inputs.question.evidence
     assumes = release.posterior.independence_for(columns) if isinstance(release.outcome, ReleasedPosterior) else ""
     caption = {"posterior": assumes or UNKNOWN}
-    return Frame(f"{headline}.", {"posterior": figure}, _promise(release.guarantee), caption, numbers)
+    return Frame(f"{headline}.", {"posterior": figure}, (belief_text(release.guarantee),), caption, numbers)
 
 
 def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Shown]) -> tuple[Frame, ...]:
@@ -231,7 +220,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     figures, captions, numbers = beside(epsilon)
     numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
     promise = mechanism.certified
-    numbers |= {"factor": float(np.exp(promise.epsilon)), "belief": 100 * ceiling(SUSPICION, promise)}
+    numbers |= {"belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, read.means, numbers, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
 
@@ -244,7 +233,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
         return Frame(
             f"ε = {numeral(epsilon)}: {headline}",
             {"posterior": figure, **figures},
-            _promise(promise, only_belief=PERSON.key in figures),
+            (belief_text(promise),),
             {"posterior": f"{counts} {answer}. {caption}", **captions},
             numbers | {"released": float(read.means[this])},
         )

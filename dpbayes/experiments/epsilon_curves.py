@@ -6,7 +6,6 @@ For the curator only: all results are computed from true counts.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,12 +19,16 @@ from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network
+from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import kl_rows
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
 from dpbayes.theory.zhang16.posterior_kl.fourier import fourier_kl_bound
 from dpbayes.theory.zhang16.stealth import certified_increment, negative_marginal_probability
+
+SHARES, SAMPLED = np.linspace(0.0, 1.0, 51) ** 2, 20_000
+"""Shares of a table's records, closer where few records say much, and the sampled counts at each."""
 
 POINTS = 256
 """Points of each row of noise-aware posteriors; with 64, their divergence at small epsilon is twice too large."""
@@ -39,23 +42,23 @@ class EpsilonCurves:
         epsilons: The grid (E,), rising.
         divergence: KL(exact || private) in nats, summed over the rows: (E, R). It is the divergence of the posteriors
             if the mechanism releases one, as read, and otherwise of the predictive probabilities.
-        limited: Share of the released counts that are at or beyond the limits of a count, 0 and n: (E, R). NaN if no
-            counts are released.
+        negative: Whether a released count is negative, or 0 instead: (E, R). NaN if no counts are released.
+        sampled: The mean divergence of random SHARES of the records without noise: (S,), falling from the prior's to 0.
     """
 
     epsilons: FloatArray
     divergence: FloatArray
-    limited: FloatArray
+    negative: FloatArray
+    sampled: FloatArray
 
     @property
     def of_posteriors(self) -> bool:
         """Whether the mechanism releases a posterior, with counts that can be negative."""
-        return bool(np.isfinite(self.limited).all())
+        return bool(np.isfinite(self.negative).all())
 
-    @cached_property
-    def divergence_spread(self) -> FloatArray:
-        """The mean of the divergence over the releases, and its quantiles at 5% and 95%: (3, E)."""
-        return np.stack([self.divergence.mean(axis=1), *np.quantile(self.divergence, (0.05, 0.95), axis=1)])
+    def share_of_records(self, divergence: FloatArray) -> FloatArray:
+        """Return the share of the records that, without noise, diverges as much: (...), 0 beyond the prior."""
+        return np.interp(divergence, self.sampled[::-1], SHARES[::-1])
 
 
 def epsilon_curves(
@@ -88,27 +91,34 @@ def epsilon_curves(
         raise InputError("The grid must have at least one value of epsilon.")
     grid, seed = np.array(epsilons, dtype=np.float64), int(rng.integers(2**63))
     points = [_point(mechanism_at(float(e)), counts, np.random.default_rng(seed), releases, reading) for e in grid]
-    divergence, limited = (np.stack(values) for values in zip(*points, strict=True))
-    return EpsilonCurves(grid, divergence, limited)
+    divergence, negative = (np.stack(values) for values in zip(*points, strict=True))
+    prior, size = mechanism_at(float(grid[0])).prior, max(1, SAMPLED // counts.network.cell_count)
+    samples = rng.binomial(counts.values, SHARES[:, None, None], (len(SHARES), size, counts.network.cell_count))
+    exact, others = prior.updated(counts), prior.updated(samples)
+    rows = kl_rows(exact, others) if np.isfinite(negative).all() else _kl_of_means(exact, others.mean)
+    return EpsilonCurves(grid, divergence, negative, np.minimum.accumulate(rows.sum(axis=-1).mean(axis=-1)))
+
+
+def _kl_of_means(exact: Dirichlets, probabilities: FloatArray) -> FloatArray:
+    """Return the divergence of predictive probabilities (..., K) in every row: (..., m)."""
+    return exact.network.row_sums(special.rel_entr(exact.mean, probabilities))
 
 
 def _point(
     mechanism: Mechanism[Outcome], counts: Counts, rng: np.random.Generator, releases: int, reading: Reading
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the divergence and the share of counts at their limits: (releases,) each."""
+    """Return the divergence, and whether a count is negative (0 or 1): (releases,) each."""
     exact = mechanism.prior.updated(counts)
     release = mechanism.simulate(counts, rng, (releases,))
     outcome = release.outcome
     if isinstance(outcome, ReleasedPosterior):
-        updates = outcome.updates
-        limited = ((updates <= 0) | (updates >= counts.n)).mean(axis=-1)
+        negative = np.any(outcome.updates <= 0, axis=-1).astype(np.float64)  # some mechanisms clip at 0
         if reading is Reading.NOISE_AWARE and release.tells_noise:
             divergence = release.noise_aware(points=POINTS).divergence_of_rows(exact)
         else:
             divergence = kl_rows(exact, outcome.posterior)
-        return divergence.sum(axis=-1), limited
-    losses = exact.network.row_sums(special.rel_entr(exact.mean, outcome.probabilities))
-    return losses.sum(axis=-1), np.full(releases, np.nan)
+        return divergence.sum(axis=-1), negative
+    return _kl_of_means(exact, outcome.probabilities).sum(axis=-1), np.full(releases, np.nan)
 
 
 def divergence_bounds(

@@ -99,7 +99,7 @@ def test_all_pictures_are_saved_with_headline_and_facts(visit, tmp_path: Path):
     words = " ".join(re.findall(r">([^<>]+)<", drawing))
     assert "in 95 of 100 releases" in words
     assert "Curator view: may contain values that are not private." in words
-    for title in ("What the public learns", "How far from the table?", "Do predictions survive?"):
+    for title in ("What the public learns", "How near to the table?", "Do predictions survive?"):
         assert title in words
     saved(screen, "Save all as PNG").save_as(tmp_path / "board.png")
     assert (tmp_path / "board.png").read_bytes().startswith(b"\x89PNG")
@@ -141,7 +141,7 @@ def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: 
 
 def test_the_terms_of_a_picture_are_explained_beside_its_title(visit):
     screen = visit("explore?source=sprinkler&epsilon=1", viewport={"width": 400, "height": 800})
-    why = screen.page.get_by_role("button", name="Explain: How far from the table?")
+    why = screen.page.get_by_role("button", name="Explain: How near to the table?")
     meaning = screen.page.get_by_text("takes noisy counts as true")
     expect(meaning).to_be_hidden()
     why.click()
