@@ -9,7 +9,6 @@ from dpbayes.base.looks import BOUND, INVALID, PRIVATE
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
-    PERCENT,
     Figure,
     Trace,
     band_of,
@@ -24,6 +23,10 @@ from dpbayes.figures.style import (
 
 LARGEST = 1e38
 """Larger values are outside the picture."""
+
+NINES = 3
+SHARES = {"tickvals": [1, 0.5, 0.1, 0.01, 0.001], "ticktext": ["0%", "50%", "90%", "99%", "99.9%"]}
+"""An axis of probabilities p near 1 is one of 1 - p, upside down, so that they are seen to differ: up to 99.9%."""
 
 DECADES = 8
 """Most powers of ten on the axis of values; smaller values are outside the picture."""
@@ -56,10 +59,9 @@ def bound_figure(
     drawn = np.isfinite(curves.certified) | np.isfinite(curves.exact) | np.isfinite(curves.value)
     drawn[np.abs(np.log(curves.x / chosen[0])).argmin()] = True
     least = min(curves.printed[curves.violated], default=0)
-    is_share = y_title.startswith("probability") and 0.1 < least < 1  # decades would hide the difference
+    is_share = y_title.startswith("probability") and 0.1 < least < 1  # decades would hide the difference near 1
     curves = _between_ends(curves, drawn)
-    x = curves.x
-    low, high = _span(curves)
+    x, (low, high) = curves.x, _span(curves)
     exceeded = np.pad(curves.violated, 1, mode="edge")
     holds = np.where(exceeded[:-2] & exceeded[1:-1] & exceeded[2:], np.nan, curves.printed)  # up to the red line
     truth = np.where(np.isfinite(curves.exact), curves.exact, curves.value)
@@ -90,8 +92,9 @@ def bound_figure(
     up = log_axis(y_title, 10**low, 10**high, range=[low, high], automargin=True)
     if high - low > 2:
         up = powers_axis(y_title, low, high, automargin=True)
-    if is_share:  # with room for a text above and below
-        up = titled(y_title, range=[-0.1, 1.1], automargin=True, tickformat=PERCENT)
+    if is_share:
+        traces = list(map(_near_one, traces))
+        up = titled(y_title, type="log", range=[0.15, -NINES], automargin=True, **SHARES)
     is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else log_axis(x_title, *ends, range=span)
     return figure_of(traces, x=across, y=up, height=460)
@@ -120,6 +123,13 @@ def _line(x: FloatArray, y: FloatArray, name: str, line: Mapping[str, object]) -
     }
 
 
+def _near_one(trace: Trace) -> Trace:
+    """Return probabilities p as 1 - p, for an axis that is upside down."""
+    bars = trace.get("error_y", {})
+    turned = {"error_y": bars | {"array": bars["arrayminus"], "arrayminus": bars["array"]}} if bars else {}
+    return trace | {"y": np.maximum(1 - np.asarray(trace["y"]), 1e-6)} | turned
+
+
 def _drawn(y: FloatArray) -> BoolArray:
     """Return which values a logarithmic axis can show, in 32 bits."""
     return (y > 0) & (y < LARGEST)
@@ -130,17 +140,9 @@ def _dots(curves: BoundCurves) -> Trace:
     kept = np.flatnonzero(_drawn(curves.value))[:: 2 if len(curves.x) > 20 else 1]
     value = curves.value[kept]
     low = np.maximum(curves.low[kept], 0.001 * value)  # a logarithmic axis has no 0
-    return {
-        "type": "scatter",
-        "mode": "markers",
-        "x": curves.x[kept],
-        "y": value,
-        "error_y": interval_bar(value, low, curves.high[kept], width=3, thickness=1.5),
-        "marker": {"color": PRIVATE, "size": 6},
-        "name": curves.name,
-        "customdata": numerals(value),
-        "hovertemplate": "%{customdata} at %{x:,.3~r}",
-    }
+    bars = interval_bar(value, low, curves.high[kept], width=3, thickness=1.5)
+    dots = {"mode": "markers", "marker": {"color": PRIVATE, "size": 6}, "error_y": bars}
+    return _line(curves.x[kept], value, curves.name, {}) | dots
 
 
 def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float], *, is_share: bool) -> Trace:
@@ -156,8 +158,8 @@ def _chosen(curves: BoundCurves, at: float, values: Mapping[str, float], *, is_s
     if abs(share - 0.5) > 0.35:
         left = right = inside
     above, below = f"top {left}", f"bottom {right}"
-    heights = np.array([value for value, _ in shown] or [1.0])
-    is_apart = np.ptp(heights) > 0.1 if is_share else np.ptp(np.log10(heights)) > 0.08 * (high - low)
+    heights = np.array([value for value, _ in shown] or [0.5])
+    is_apart = np.ptp(np.log10(1 - heights if is_share else heights)) > 0.08 * (NINES if is_share else high - low)
     if is_apart and right == inside and abs(share - 0.5) > 0.15:
         above = below
     return LINES | {
@@ -181,9 +183,7 @@ def _span(curves: BoundCurves) -> list[float]:
     every, rest = np.concatenate(drawn), np.concatenate(drawn[1:])
     if not every.size:
         return [0.0, 1.0]
-    top = float(every.max())
-    if rest.size:
-        top = min(top, float(rest.max()) + DECADES / 2)
+    top = min(float(every.max()), float(rest.max()) + DECADES / 2 if rest.size else np.inf)
     low = max(float(every.min()), top - DECADES)
     # Nearly flat curves get most of a decade, because the axis would otherwise have no labels.
     room = max(0.08 * (top - low), (0.8 - (top - low)) / 2)
