@@ -196,10 +196,11 @@ def belief_sentence(promise: Guarantee, *, suspicion: float = SUSPICION, release
     belief = f"{begun} attacker’s {percent(suspicion)} belief that a statement about one person is true can rise to"
     if not promise.is_private:
         return f"{belief} certainty: there is no guarantee."
-    return f"{belief} {_limit(ceiling(suspicion, promise, releases=releases), promise)}."
+    return f"{belief} {belief_limit(ceiling(suspicion, promise, releases=releases), promise)}."
 
 
-def _limit(most: float, promise: Guarantee) -> str:
+def belief_limit(most: float, promise: Guarantee) -> str:
+    """Return the limit of a belief in words."""
     apart = ", apart from rare cases (δ)" if promise.delta else ""
     return "near certainty" if in_hundred(most) == "100" else f"at most {in_hundred(most)}%{apart}"
 
@@ -207,9 +208,7 @@ def _limit(most: float, promise: Guarantee) -> str:
 def _belief(risk: Risk) -> str:
     """Return the ceiling of the belief, and the limit that it rarely exceeds."""
     most, usual = in_hundred(risk.ceiling), in_hundred(float(risk.usual(risk.suspicion)))
-    often = (
-        ""
-        if usual == most or not np.isfinite(risk.rare)
-        else f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
-    )
-    return f"The attacker’s {percent(risk.suspicion)} belief can rise to {_limit(risk.ceiling, risk.guarantee)}{often}."
+    often = f"; in {1 - RARE:.0%} of cases it rises to at most {usual}%, even if it is true"
+    often = "" if usual == most or not np.isfinite(risk.rare) else often
+    limit = belief_limit(risk.ceiling, risk.guarantee)
+    return f"The attacker’s {percent(risk.suspicion)} belief can rise to {limit}{often}."

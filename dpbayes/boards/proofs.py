@@ -16,10 +16,10 @@ from dpbayes.audit.entry import TablePair
 from dpbayes.audit.pictures import RAREST, TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import SLACK, TIGHT, AuditReport, AuditVerdict, WorstCase
-from dpbayes.audit.risk import belief_sentence
+from dpbayes.audit.risk import SUSPICION, belief_limit, ceiling
 from dpbayes.base.looks import EXACT, GREEN, INVALID
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import MOST_LOSS, factor_text, numeral
+from dpbayes.base.text import MOST_LOSS, factor_text, in_hundred, numeral
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import (
@@ -34,9 +34,9 @@ from dpbayes.experiments.claims import (
     failures_of,
     finding,
 )
-from dpbayes.figures.audit import LossBar, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
+from dpbayes.figures.audit import LossBar, belief_axis, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
-from dpbayes.figures.style import Figure, value_mark
+from dpbayes.figures.style import Figure, titled, value_mark
 
 # This mechanism: stated, proved, computed
 
@@ -50,11 +50,12 @@ FACTOR_IN_WORDS = (
 
 LIMIT = Panel(
     "verdict",
-    "Does it keep to its ε?",
-    "The factor as stated, as proved, and as computed for the worst pair of tables.",
+    "How far can a belief rise?",
+    "The largest belief after a release, as stated, as proved, and as computed for the worst pair of tables.",
     large=True,
-    help=f"{FACTOR_IN_WORDS} Green is within the allowed factor (the shaded field), red is beyond; a hollow bar holds, "
-    "and is larger than needed. Allowed is what is stated, or what the setting of ε promises.",
+    help=f"{FACTOR_IN_WORDS} It multiplies the odds of a belief: a belief of 10% has odds of 1 to 9, and 2.72 to 9 is "
+    "23.2%. Green is within what is allowed (the shaded field), red is beyond; a hollow bar is larger than needed. "
+    "Allowed is what is stated, or what the setting of ε promises.",
 )
 WORST = Panel(
     "worst",
@@ -111,7 +112,7 @@ def audit_view(
 
 
 def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] | None) -> Frame:
-    limit, claim = audited.promised, report.claimed
+    limit = audited.promised
     pair = "the worst pair" if report.is_exact else "between the worst pair found and a bound for the worst pair"
     computed = f"Computed: {pair} of all tables that differ in one record, {audited.where}."
     figures, captions = {"verdict": _limit(report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
@@ -119,63 +120,73 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
     worst, drawn = report.worst, audited.entry.picture
     if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
         figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
-    shown = report.needed_at_least if _is_exceeded(report, limit) else report.needed
+    is_exceeded, kind = _is_exceeded(report, limit), _kind_of(report, limit)
+    shown = report.needed_at_least if is_exceeded else report.needed
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
+    makes = "can make a release" if is_exceeded else "makes a release at most"
+    factors = f"One changed record {makes} {factor_text(shown)} times as likely as without the change"
+    factors += f"; ε = {numeral(limit.epsilon)} allows {factor_text(limit.epsilon)} times."
+    most = _belief(shown) if is_exceeded else belief_limit(_raised(shown), limit)
+    rises = f"10% belief about one person can rise to {most}"
+    if answer:
+        return Frame(f"{answer[0]}: a {rises}.", figures, tuple(filter(None, (factors, answer[1]))), captions, numbers)
+    compared = "more than" if is_exceeded else "as" if _belief(shown) == _belief(limit.epsilon) else "less than"
     tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
     said = {"chosen": "no ε is stated", "proved": f"the proved {limit} holds"}.get(
-        _kind_of(report, limit), f"the stated {limit} {_finding(report)[1]}{tight}"
+        kind, f"the stated {limit} {_finding(report)[1]}{tight}"
     )
-    headline, note = _in_plain_words(report, limit), f"{audited.name[0].upper()}{audited.name[1:]}: {said}."
-    if answer:
-        makes = "can make a release" if _is_exceeded(report, limit) else "makes a release at most"
-        headline = f"{answer[0]}: one changed record {makes} {factor_text(shown)} times as likely."
-        note = f"{_allows(limit)}. {answer[1]}".strip()
-    notes = note, belief_sentence(Guarantee(report.needed, claim.delta))
-    return Frame(headline, figures, notes, captions, numbers)
-
-
-def _in_plain_words(report: AuditReport, limit: Guarantee) -> str:
-    """Return by which factor one changed record changes the probability of a release, and which one is allowed."""
-    kind = _kind_of(report, limit)
-    least, most, allowed = (factor_text(x) for x in (report.needed_at_least, report.needed, limit.epsilon))
-    if _is_exceeded(report, limit):
-        return f"One changed record can make a release {least} times as likely; the {kind} ε allows {allowed} times."
-    delta = ", apart from rare cases (δ)" if limit.delta else ""
-    allows = f", as the {kind} ε allows" if most == allowed else f"; the {kind} ε allows {allowed} times"
-    return f"One changed record makes a release at most {most} times as likely{delta}{allows}."
+    notes = factors, f"{audited.name[0].upper()}{audited.name[1:]}: {said}."
+    return Frame(f"An attacker’s {rises}, {compared} the {kind} ε allows.", figures, notes, captions, numbers)
 
 
 def _is_exceeded(report: AuditReport, limit: Guarantee) -> bool:
     return report.needed_at_least > limit.epsilon * (1 + SLACK)
 
 
+def _raised(loss: float) -> float:
+    return ceiling(SUSPICION, Guarantee(loss))
+
+
+def _belief(loss: float) -> str:
+    """Return the belief to which a loss raises one of 10%."""
+    return f"{in_hundred(_raised(loss))}%"
+
+
 def _allows(limit: Guarantee) -> str:
-    return f"ε = {numeral(limit.epsilon)} allows {factor_text(limit.epsilon)} times"
+    return f"ε = {numeral(limit.epsilon)} allows {_belief(limit.epsilon)}"
+
+
+def _is_within(proved: Guarantee, limit: Guarantee) -> bool:
+    return proved.epsilon <= limit.epsilon * (1 + SLACK)
 
 
 def _sources(audited: Audited) -> str:
-    """Name where the guarantee is stated and where it is proved."""
-    is_kept = audited.promised.epsilon == audited.claimed.epsilon
-    named = {audited.claimed: "Stated" if is_kept else "The paper’s formula"}
-    named[audited.certified] = "Stated and proved" if audited.certified in named else "Proved"
+    """Name where the guarantee is stated, and where what is allowed is proved."""
+    limit, proved = audited.promised, audited.certified
+    named = {audited.claimed: "Stated"} if limit.epsilon == audited.claimed.epsilon else {}
+    if _is_within(proved, limit):
+        named[proved] = "Stated and proved" if proved in named else "Proved"
     texts = [f"{name}: {one.reference.cited}." for one, name in named.items() if one.is_private]
     return " ".join(texts) or "No guarantee is stated or proved."
 
 
 def _limit(report: AuditReport, limit: Guarantee) -> Figure:
-    """Draw what is stated, proved and computed on one axis; what the paper states last if another ε is proved."""
-    claim, proved, computed = report.claimed, report.certified, _computed(report, limit)
-    name = "Stated and proved" if claim.epsilon == proved.epsilon else "Stated"
-    rows = [_bar(name, claim, *_finding(report)) if claim.is_private else LossBar(name, 0.0, 0.0, "no guarantee")]
-    if proved.is_private and name == "Stated":
-        is_small = proved.epsilon <= limit.epsilon * (1 + SLACK)
-        rows.append(_bar("Proved", proved, *(("holds", "holds") if is_small else ("open", "never more than this"))))
-    rows.append(computed)
-    if _kind_of(report, limit) == "proved":
-        verdict, words = _finding(report)
-        words = {"fails": "too small", "loose": "more than needed"}.get(verdict, words)
-        rows = [*rows[1:], _bar("The paper’s formula", claim, "aside", words)]
-    return verdict_figure(rows, limit=limit.epsilon, allowed=_allows(limit))
+    """Draw what is stated, proved and computed on one axis; a proof of more than is allowed is left out."""
+    claim, proved, kind = report.claimed, report.certified, _kind_of(report, limit)
+    rows = []
+    if kind == "stated":
+        name = "Stated and proved" if claim.epsilon == proved.epsilon else "Stated"
+        rows = [_bar(name, claim, *_finding(report))]
+    if _is_within(proved, limit) and proved.epsilon != claim.epsilon:
+        rows.append(_bar("Proved", proved, "holds", "holds"))
+    rows.append(_computed(report, limit))
+    return _verdict(rows, limit)
+
+
+def _verdict(rows: list[LossBar], limit: Guarantee) -> Figure:
+    """Draw how far losses raise a belief, on an axis that does not depend on ε."""
+    x, allowed = belief_axis(SUSPICION), _raised(limit.epsilon)
+    return verdict_figure(rows, x=x, limit=allowed, before=SUSPICION, allowed=_allows(limit))
 
 
 def _kind_of(report: AuditReport, limit: Guarantee) -> str:
@@ -186,22 +197,22 @@ def _kind_of(report: AuditReport, limit: Guarantee) -> str:
 
 
 def _computed(report: AuditReport, limit: Guarantee) -> LossBar:
-    """Return the bar of the worst pair, with how many times the allowed factor it is."""
+    """Return the bar of the worst pair."""
     least, most = report.needed_at_least, report.needed
     is_range = most - least > 1e-6 * max(1.0, most)
-    text = f"{factor_text(least)} to {factor_text(most)}" if is_range else f"{factor_text(least)} times"
+    factors = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
     allowed = "reaches what is proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "allowed"
-    verdict = ("holds", allowed) if most <= limit.epsilon * (1 + SLACK) else ("open", "open")
+    verdict, shown = ("holds", allowed) if _is_within(Guarantee(most), limit) else ("open", "not decided"), most
     if _is_exceeded(report, limit):
-        times = math.exp(min(least - limit.epsilon, MOST_LOSS))
-        verdict = ("fails", f"{numeral(times)} × too much" if times >= 2 else "too much")
-    return LossBar("Computed", least, most, text, *verdict)
+        verdict, shown = ("fails", "more than allowed"), least
+    return LossBar("Computed", _raised(least), _raised(most), _belief(shown), *verdict, f"{factors} times")
 
 
 def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") -> LossBar:
-    """Return the bar of a guarantee: its factor, and its δ in brackets."""
-    delta = f", δ = {numeral(claim.delta)}" if claim.delta else ""
-    return LossBar(name, claim.epsilon, claim.epsilon, f"{factor_text(claim.epsilon)} times{delta}", verdict, finding)
+    """Return the bar of a guarantee, with its factor and its δ."""
+    delta, raised = f", δ = {numeral(claim.delta)}" if claim.delta else "", _raised(claim.epsilon)
+    factor = f"{factor_text(claim.epsilon)} times{delta}"
+    return LossBar(name, raised, raised, _belief(claim.epsilon), verdict, finding, factor)
 
 
 def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
@@ -280,7 +291,7 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
         A view of one stop.
     """
     claimed, releases = audit.claimed, len(audit.first)
-    largest, allowed = factor_text(audit.largest), factor_text(claimed.epsilon)
+    largest, allowed, raised = factor_text(audit.largest), factor_text(claimed.epsilon), _raised(audit.largest)
     rare, shows = "", "A larger factor than the proved one would refute the proof."
     if claimed.delta:
         rare = ", apart from rare cases (δ)"
@@ -289,13 +300,13 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
     if audit.is_refuted:
         said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
     proved = _bar("Proved", claimed, *(("fails", "does not hold") if audit.is_refuted else ("holds", "holds")))
-    rows = [proved, LossBar("Largest simulated", audit.largest, audit.largest, f"{largest} times")]
+    simulated = LossBar("Largest simulated", raised, raised, _belief(audit.largest), factor=f"{largest} times")
     notes = (
         f"The proof covers the choice of the graph and its tables together. Simulated: {releases:,} releases of each "
         f"of two made-up tables. {shows}",
     )
     figures = {
-        "verdict": verdict_figure(rows, limit=claimed.epsilon, allowed=_allows(claimed)),
+        "verdict": _verdict([proved, simulated], claimed),
         "losses": losses_figure(audit.first, audit.second, claimed=claimed.epsilon),
     }
     frame = Frame(said, figures, notes, {"losses": tables.description})
@@ -340,8 +351,9 @@ def example_view(shown: ClaimShown) -> View:
     """
     claim, (example, *_) = claim_of(shown), failures_of(shown)
     values, texts = (example.printed, example.truth), distinct_texts(example.printed, example.truth, most=3)
+    end = 1.45 * (max(filter(math.isfinite, values)) or 1.0)
     rows = [LossBar(*row) for row in zip(("Stated", "True value"), values, values, texts, strict=True)]
-    figure = verdict_figure(rows, limit=example.printed, title=example.unit)
+    figure = verdict_figure(rows, x=titled(example.unit, range=[0, end]), limit=example.printed)
     panel = Panel("example", "How far is the true value from the stated one?", "The stated and the true value.")
     captions = {"example": f"The example: {example.setting[0].lower()}{example.setting[1:].rstrip('.')}."}
     frame = Frame(claim_verdict(claim, example), {"example": figure}, (), captions)

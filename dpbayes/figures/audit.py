@@ -13,7 +13,6 @@ from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
     PERCENT,
-    ROWS,
     Axis,
     Figure,
     Trace,
@@ -44,18 +43,13 @@ whose probabilities differ by less than this share of the largest difference are
 
 # The verdict
 
-VERDICTS = {"holds": (GREEN, GREEN), "fails": (BOUND, INVALID)} | dict.fromkeys(
-    ("loose", "open", "aside"), (BOUND, BOUND)
-)
-"""The verdicts on a loss, with the colours of its bar and of the dot before its finding. One aside is no promise."""
-
-PALE = {"loose": 0.15, "aside": 0.35}
-"""The opacity of bars that are not filled."""
+VERDICTS = {"holds": (GREEN, GREEN), "fails": (BOUND, INVALID), "loose": (BOUND, BOUND), "open": (BOUND, BOUND)}
+"""The verdicts on a loss, with the colours of its bar and of the dot before its finding."""
 
 
 @dataclass(frozen=True)
 class LossBar:
-    """A privacy loss of the verdict: its name, its least and largest value, both in words, and a finding.
+    """A row of the verdict: a name, the least and largest value and its text, a finding, and the loss as a factor.
 
     `verdict` is one of VERDICTS, and `finding` the same in words.
     """
@@ -66,45 +60,48 @@ class LossBar:
     text: str
     verdict: str = "open"
     finding: str = ""
+    factor: str = ""
 
 
-def verdict_figure(rows: Sequence[LossBar], *, limit: float, title: str = "", allowed: str = "") -> Figure:
-    """Draw each loss as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
+def belief_axis(before: float) -> Axis:
+    """Return the axis of beliefs after a release, with room for a text behind certainty."""
+    ticks = {"tickvals": [0, before, 0.25, 0.5, 0.75, 1], "tickformat": PERCENT}
+    return titled(f"belief after a release (before it: {before:.0%})", range=[0, 1.2], **ticks)
 
-    The field up to the `limit` is shaded, with the text `allowed` above. The computed loss, the last row but one
-    aside, is green in this field and red beyond. Between the least and the largest possible value, a bar is pale.
-    Without a title, the axis has the factors of losses.
+
+def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: float = 0.0, allowed: str = "") -> Figure:
+    """Draw each row as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
+
+    The field from `before` to the `limit` is shaded, with the text `allowed` above. The last row, which is computed,
+    is green in this field and red beyond. Between the least and the largest possible value, a bar is pale.
     """
-    largest = max([limit, *(row.high for row in rows if math.isfinite(row.high))]) or 1.0
-    end, bound = 1.45 * largest, limit * (1 + 1e-9)  # a value stands behind its bar
+    end, bound = x["range"][1], limit * (1 + 1e-9)
     side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
     traces, texts = list[Trace](), [_text(limit, 1, allowed, yref="paper", xanchor=side, xshift=away, yanchor="bottom")]
-    computed = max(place for place, row in enumerate(rows) if row.verdict != "aside")
     for place, row in enumerate(rows):
-        low, high, within = min(row.low, end), min(row.high, end), min(row.low, bound)
+        low, high, within, above = min(row.low, end), min(row.high, end), min(row.low, bound), BOUND
         inside, mark = VERDICTS[row.verdict]
-        inside = GREEN if place == computed else inside
-        above, pale = INVALID if place == computed and row.low > bound else BOUND, PALE.get(row.verdict)
-        for start, stop, colour in (
-            (0.0, within, faded(inside, pale) if pale else inside),
-            (within, low, faded(above, pale) if pale else above),
-            (low, high, faded(inside if row.high <= bound else above, 0.35)),
-        ):
+        if row is rows[-1]:
+            inside, above = GREEN, INVALID if low > bound else BOUND
+        first = faded(inside, 0.15) if row.verdict == "loose" else inside
+        pale = faded(inside if high <= bound else above, 0.35)
+        for start, stop, colour in ((before, within, first), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        beside = limit if limit - 0.25 * end < high < limit else high  # not across the dotted line
+        beside = limit if limit - 0.1 * end < high < limit else high  # not across the dotted line
         words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
+        name = ": ".join(filter(None, (row.name, row.factor))) + words
         texts += [
-            _text(0.0, place - 0.18, f"{row.name}{words}", xanchor="left", xref="paper", yanchor="bottom"),
+            _text(0.0, place - 0.18, name, xanchor="left", xref="paper", yanchor="bottom"),
             _text(beside, place, f"<b>{row.text}</b>", xanchor="left" if high < end else "right", xshift=5),
         ]
-    field = {"type": "rect", "x0": 0, "x1": limit, "yref": "y domain", "y0": 0, "y1": 1, "layer": "below"}
+    field = {"type": "rect", "x0": before, "x1": limit, "yref": "y domain", "y0": 0, "y1": 1, "layer": "below"}
     return figure_of(
         traces,
-        x=titled(title, range=[0, end]) if title else factor_axis(end),
+        x=x,
         y={"range": [len(rows) - 0.7, -0.75], "visible": False, "fixedrange": True},
-        height=100 + 170 * len(rows),
-        meta=ROWS["meta"] | {"least": 80 + 38 * len(rows)},
+        height=440,
+        meta={"least": 80 + 38 * len(rows)},
         margin={"l": 16, "r": 24, "t": 30, "b": 52},
         barmode="overlay",
         annotations=texts,

@@ -79,5 +79,5 @@ def test_an_example_without_a_slider_replaces_a_board_with_one(visit) -> None:
     before = screen.headline.inner_text()
     screen.main.get_by_role("button", name="May the noise depend on the data?").click()
     expect(screen.headline).not_to_have_text(before)
-    expect(screen.headline).to_contain_text("one changed record can make a release 3.05 times")
+    expect(screen.headline).to_contain_text("a 10% belief about one person can rise to 25.3%")
     drawn(screen)

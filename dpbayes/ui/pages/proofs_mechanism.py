@@ -61,7 +61,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 ANSWERS = {
     "Is a sample of a trimmed posterior private?": (
         "Not as the paper trims it",
-        "Trimmed further (without values near 0 and 1), a sample is private",
+        "Trimmed further, a sample is private",
         "PosteriorSampler",
     ),
     "May the noise depend on the data?": ("Not if fitted to one table", "Noise of fixed size is safe", "LaplaceOne"),
