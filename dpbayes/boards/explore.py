@@ -25,8 +25,8 @@ from dpbayes.experiments.answers import (
     Span,
     answers_of,
     answers_of_both,
-    error_of,
     is_like_prior,
+    means_of,
     points_of,
     span_of,
 )
@@ -268,8 +268,9 @@ def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
     other_at = others.get(type(inputs.mechanism_at(epsilon)))
     if other_at is None or inputs.question.cell is None:
         return f"Mean absolute error: {numeral(own, 2)}."
-    batches = _releases(inputs, other_at(epsilon))
-    error = error_of(batches, inputs.question, inputs.answer, is_noise_aware=inputs.is_noise_aware)
+    batches, is_aware = _releases(inputs, other_at(epsilon)), inputs.is_noise_aware
+    means = np.concatenate([means_of(batch, inputs.question, is_noise_aware=is_aware) for batch in batches])
+    error = float(np.abs(means - inputs.answer).mean())
     decimals, label = 1 - math.floor(math.log10(max(own, error, 1e-9))), inputs.mechanism_at(epsilon).label
     return f"Mean absolute error: {label} {own:.{decimals}f}, {other_at(epsilon).label} {error:.{decimals}f}."
 

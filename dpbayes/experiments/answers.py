@@ -1,7 +1,7 @@
 """The answer to one question in simulated releases: its means, and its densities as the public sees them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -145,12 +145,6 @@ def means_of(release: Release[Outcome], question: Question, *, is_noise_aware: b
         return outcome.query(question.target, question.evidence)[..., state]
     reading = _reading(is_noise_aware=is_noise_aware and release.tells_noise)
     return question.answers(concluded(release, reading, question.cells))
-
-
-def error_of(batches: Sequence[Release[Outcome]], question: Question, exact: float, *, is_noise_aware: bool) -> float:
-    """Return the mean distance of the answers of batches of releases from the exact one."""
-    means = [means_of(batch, question, is_noise_aware=is_noise_aware) for batch in batches]
-    return float(np.abs(np.concatenate(means) - exact).mean())
 
 
 def answers_of_both(

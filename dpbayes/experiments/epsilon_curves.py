@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.types import FloatArray
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.releases import MechanismAt
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Noise, Outcome, ReleasedPosterior
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
@@ -85,10 +84,8 @@ def epsilon_curves(
         The curves.
 
     Raises:
-        InputError: For an empty grid, and if the mechanism cannot be used.
+        InputError: If the mechanism cannot be used.
     """
-    if not len(epsilons):
-        raise InputError("The grid must have at least one value of epsilon.")
     grid, seed = np.array(epsilons, dtype=np.float64), int(rng.integers(2**63))
     points = [_point(mechanism_at(float(e)), counts, np.random.default_rng(seed), releases, reading) for e in grid]
     divergence, negative = (np.stack(values) for values in zip(*points, strict=True))

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dpbayes.base.validation import InputError
 from dpbayes.experiments.epsilon_curves import EpsilonCurves, _kl_of_means, epsilon_curves
 from dpbayes.mechanisms import GaussianUpdates, LaplaceFourier, LaplaceUpdates, MapExponential, Mechanism, Outcome
 from dpbayes.model.dataset import Counts, count
@@ -68,9 +67,3 @@ def test_a_random_part_of_the_records_has_the_share_of_its_divergence(kind: type
     rows = [kl_rows(exact, half) if curves.of_posteriors else _kl_of_means(exact, half.mean) for half in halves]
     assert curves.share_of_records(np.sum(rows) / 200) == pytest.approx(0.5, abs=0.05)
     assert curves.share_of_records(np.array([0.0, 1e9])).tolist() == [1.0, 0.0]
-
-
-def test_an_empty_grid_is_refused(counts: Counts) -> None:
-    mechanism = LaplaceUpdates(prior=counts.network, epsilon=1.0)
-    with pytest.raises(InputError, match="at least one value"):
-        epsilon_curves(lambda epsilon: mechanism, counts, (), np.random.default_rng(2), releases=5)
