@@ -79,9 +79,9 @@ POSTERIOR = Panel(
     "The density of the answer in this release, and the answers of other possible releases as dots.",
     large=True,
     action="Draw another",
-    help="A release is only noisy counts. The curve of one release is what a reader concludes from these; its answer "
-    "is the filled dot. The band has the answers of 95 of 100 releases. The blue curve, from the table itself, is "
-    f"never published. A real release adds whole numbers as noise. {LINKED}",
+    help="Only noisy counts are published, and no curve. A reader’s conclusion follows from the counts of one release; "
+    "its mean is the filled dot. The band has the answers of 95 of 100 releases. The blue curve, from the table "
+    f"itself, is never published. A real release adds whole numbers as noise. {LINKED}",
 )
 DIVERGENCE = Panel(
     "divergence",
@@ -223,6 +223,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     numbers |= {"belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, read.means, numbers, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
+    picture = replace(picture, ends=range_text(low, high, decimals))
 
     def frame(this: int) -> Frame:
         shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])
@@ -259,7 +260,7 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
     count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
     reader = "aware" if inputs.is_noise_aware and release.tells_noise else "unaware"
-    return f"A release is only noisy counts, such as {count}. A reader {reader} of the noise concludes"
+    return f"Only noisy counts are published, such as {count}. A reader {reader} of the noise concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:

@@ -26,17 +26,12 @@ COLUMNS, TALLEST = 90, 16
 SIZES = (6, 5, 4, 3)
 """Diameters of dots in pixels; the largest whose stacks have room is used, and the smallest overlap if none has."""
 
-TABLE, RELEASED, OTHERS, RANGE = (
-    "the table (curator only)",
-    "from one release",
-    "releases",
-    "95 of 100 releases",
-)
-CREDIBLE = "what stays unknown: 95% credible interval"
+TABLE, READER, OTHERS = "the table (never published)", "a reader’s conclusion", "other possible releases"
+RANGE, CREDIBLE = "95 of 100 releases", "what stays unknown: 95% credible interval"
 """Names of the curves, the dots and the band."""
 
-READER, LABEL = "one release’s reader", 0.3
-"""The text beside the curve of one release, and the share of the axis that such a text needs."""
+LABEL = 0.012
+"""The share of the axis that a letter beside a curve or a band needs."""
 
 NOTHING_LEARNED = "hardly anything learned"
 """The text in the picture of a release that is all but the prior."""
@@ -59,6 +54,7 @@ class AnswerPicture:
         exact: The density in the table itself (grid,), for the curator.
         answer: The table's own answer, for the curator.
         interval: The ends between which 95 of 100 releases answer, for the curator; of one release, its interval.
+        ends: These ends as a text.
         is_prior: Whether this release is all but the prior.
     """
 
@@ -71,6 +67,7 @@ class AnswerPicture:
     exact: FloatArray | None = None
     answer: float | None = None
     interval: tuple[float, float] | None = None
+    ends: str = ""
     is_prior: bool = False
 
 
@@ -101,7 +98,7 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
     if answers.density is not None:
         curve: Trace = {"x": answers.theta, "y": np.minimum(answers.density, 1.05 * answers.top)}
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3, "simplify": False}
-        traces.append(LINES | curve | {"name": RELEASED, "showlegend": False, "hoverinfo": "skip"})
+        traces.append(LINES | curve | {"name": READER, "showlegend": False, "hoverinfo": "skip"})
     if answers.interval is not None:
         traces.append(_range(answers.interval, colour) | {"name": CREDIBLE if is_single else RANGE})
         traces[-1]["showlegend"] = is_single  # or else it has a label
@@ -143,7 +140,7 @@ def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
 def _labels(answers: AnswerPicture) -> list[Trace]:
     """Return what stands beside the curve of one release, and beside the dots of all."""
     low, high = answers.interval or np.quantile(answers.releases, (0.05, 0.95))
-    text = NOTHING_LEARNED if answers.is_prior else " " if answers.interval is None else RANGE
+    text = NOTHING_LEARNED if answers.is_prior else " " if answers.interval is None else f"95 of 100: {answers.ends}"
     is_left = ((answers.answer or 0.0) > sum(answers.span) / 2) == answers.is_prior  # away from the name of the line
     labels = [_label(text, (low, high), 0.85, answers, is_left=is_left) | {"yaxis": "y2"}]
     if answers.density is not None:
@@ -162,7 +159,7 @@ def _labels(answers: AnswerPicture) -> list[Trace]:
 def _label(text: str, ends: Sequence[float] | FloatArray, y: float, answers: AnswerPicture, *, is_left: bool) -> Trace:
     """Return a text beside a range, on the side that has room, or else in it, away from the table's answer."""
     (low, high), (start, end) = ends, answers.span
-    room = LABEL * (end - start)
+    room = LABEL * len(text) * (end - start)
     left, right = (low, "middle left", low - start), (high, "middle right", end - high)
     sides = [side for side in ((left, right) if is_left else (right, left)) if side[2] > room]
     answer = answers.answer or start
@@ -193,7 +190,7 @@ def _dots(answers: AnswerPicture, colour: str) -> list[Trace]:
     if size < SIZES[0]:  # too small for an outline
         hollow |= {"color": faded(colour, 0.6 * strength), "line": {"color": faded(colour, 0.6 * strength), "width": 0}}
     this = [answers.this]
-    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 9}, "name": RELEASED}
+    filled = {"x": x[this], "y": y[this], "marker": {"color": colour, "size": 9}, "name": READER}
     filled["mode"] = "markers" if answers.density is None else "lines+markers"  # which the legend shows
     others = {"x": x, "y": y, "marker": hollow, "name": OTHERS, "mode": "markers"}
     dots = [filled] if len(x) == 1 else [others, filled]

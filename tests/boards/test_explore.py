@@ -18,7 +18,7 @@ from dpbayes.boards.explore import (
     explore_table,
 )
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, smoothed
-from dpbayes.figures.answer import CREDIBLE, LABEL, NOTHING_LEARNED, OTHERS, RANGE, READER, RELEASED, SIZES
+from dpbayes.figures.answer import CREDIBLE, LABEL, NOTHING_LEARNED, OTHERS, READER, SIZES
 from dpbayes.model.question import Question
 from dpbayes.theory.zhang16.fourier import noise_under
 from dpbayes.theory.zhang16.posterior_kl.bounds import posterior_kl
@@ -118,8 +118,12 @@ def test_the_frame_of_the_large_picture_does_not_move():
 def test_the_picture_says_where_nothing_is_learned(stop: str, said: str):
     frame, is_prior = explore_table(INPUTS).frames_at(stop)[0], "prior" in said
     labels = [trace for trace in frame.figures["posterior"].data if trace.get("mode") == "text"]
-    assert [label["text"][0] for label in labels] == [NOTHING_LEARNED if is_prior else RANGE, READER]
-    assert all(LABEL < label["x"][0] < 1 - LABEL for label in labels), "there is room for the text on its side"
+    (first,), (second,) = (label["text"] for label in labels)
+    assert second == READER
+    assert first == NOTHING_LEARNED if is_prior else first.removeprefix("95 of 100: ") in frame.headline
+    for label in labels:
+        room = LABEL * len(label["text"][0]) * (0.5 if label["textposition"].endswith("center") else 1)
+        assert room < label["x"][0] < 1 - room, "there is room for the text on its side"
     assert said in frame.headline
     assert any(trace.get("fill") == "toself" for trace in frame.figures["posterior"].data) != is_prior
 
@@ -340,7 +344,7 @@ def test_the_curator_first_sees_the_release_of_the_recipient(question: Question,
     curator, recipient = explore_table(inputs).frames_at("1")[0], explore_release(public).frames_at("1")[0]
     assert recipient.numbers["released"] == pytest.approx(curator.numbers["released"], rel=1e-9)
     seen, released = (
-        next(trace for trace in frame.figures["posterior"].data if trace.get("name") == RELEASED)
+        next(trace for trace in frame.figures["posterior"].data if trace.get("name") == READER)
         for frame in (recipient, curator)
     )
     assert seen["line"] == released["line"]
@@ -355,7 +359,7 @@ def test_a_recipients_board_has_one_release_and_nothing_exact():
     (frame,) = view.frames_at("1")
     assert list(frame.figures) == ["posterior"]
     names = [trace["name"] for trace in frame.figures["posterior"].data]
-    assert names == [RELEASED, CREDIBLE, RELEASED]
+    assert names == [READER, CREDIBLE, READER]
     _, band, dot = frame.figures["posterior"].data
     assert len(dot["x"]) == 1
     assert (min(band["x"]), max(band["x"])) == (frame.numbers["low"], frame.numbers["high"])

@@ -9,7 +9,7 @@ from dpbayes.audit.risk import ceiling
 from dpbayes.base.privacy import Guarantee
 from dpbayes.ui.pages.stories.story import STORIES
 from dpbayes.ui.session.graphs import graph_of
-from dpbayes.ui.session.settings import Seat, Settings
+from dpbayes.ui.session.settings import Seat
 from tests.pages.conftest import (
     PAGES,
     banner,
@@ -33,15 +33,10 @@ def test_every_page_opens_in_both_seats_with_a_headline(page: str, seat: Seat) -
     assert not at.error
 
 
-def first(key: str) -> Settings:
-    """Return the settings of a story's first step."""
-    return replace(STORIES[key].steps[0].settings, story=key)
-
-
 @pytest.mark.parametrize("key", STORIES)
 def test_a_story_opens_at_its_first_step(key: str) -> None:
     at = fine(open_page("pages/home.py", seat="recipient").button(key=f"open.{key}").click().run())
-    assert settings_of(at) == first(key)
+    assert settings_of(at) == replace(STORIES[key].steps[0].settings, story=key)
     assert f"{STORIES[key].title} · 1 of {len(STORIES[key].steps)}" in banner(at)
     assert not sentences(at)
 

@@ -32,9 +32,10 @@ EPSILON = (
 )
 STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
 ARROW = (
-    "Each arrow of the network costs accuracy, not privacy: it splits counts, and the parts have as much noise each."
+    "An arrow of the network shows that one column depends on another. It costs accuracy, not privacy: it splits a "
+    "count into smaller ones, and each of these has as much noise as the whole."
 )
-QUESTION = "**How likely is bronchitis for a smoker?** A table of 1,000 synthetic patients answers."
+QUESTION = "**How likely is bronchitis for a smoker?** Published: noisy counts of 1,000 synthetic patients."
 
 
 def home_page() -> None:
