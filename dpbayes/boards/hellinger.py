@@ -81,16 +81,16 @@ ERRORS = Panel(
     "How far is a release from the truth?",
     "Boxes: the distance between the exact and the released posterior in misread throws, by mechanism.",
     large=True,
-    help="The distance of two posteriors is the Hellinger distance, √(1 − overlap of the two densities). The spread of "
-    "a random pick follows from what one throw can change: in any table (one spread), in tables near the given counts "
-    "(by table; checked: as small as enumerating every table allows), or at these counts alone (local), which reveals "
-    f"them. Random picks are computed exactly, noise from {DRAWS:,} simulated releases.",
+    help="The distance of two posteriors is the Hellinger distance, √(1 − overlap of the densities). An exponential "
+    "mechanism chooses a posterior at random, the nearer the likelier. Its sensitivity, how far one throw can move the "
+    "posterior, sets how much likelier. Exponential mechanisms are computed exactly, noise from "
+    f"{DRAWS:,} simulated releases.",
 )
 AT_EPSILON = Panel("epsilon", "From which ε on is it near the truth?", "The least such epsilon of each mechanism.")
 
 HEADINGS = {
-    (True, True): "Laplace mechanism: noise is added to the counts",
-    (False, True): "Exponential mechanism: near results are likelier",
+    (True, True): "Laplace mechanism: random noise is added to the counts",
+    (False, True): "Exponential mechanism: near posteriors are likelier",
     (False, False): "Not private, for comparison",
 }
 """The headings of rows, by whether noise is added, and whether there is a guarantee."""
@@ -120,20 +120,21 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         rows[title] = method.look, misread_throws(scenario, quantiles[method]), value
         text = "not private" if method is DieMethod.LOCAL else "never" if math.isnan(start) else f"ε = {numeral(start)}"
         starts[f"{'<br>' * title.count('<br>')}{method.value}: {text}"] = method.look, start
-    most, axis = len(misread_distances(scenario)) - 1, f"distance from the truth, in misread throws of {scenario.n:,}"
+    most = len(misread_distances(scenario)) - 1
+    axis = f"distance: as if so many of {scenario.n:,} throws were misread"
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     figures = {
         "errors": error_box_figure(rows, most=most, title=axis),
         "epsilon": near_figure(starts, np.array(STOPS), marked=epsilon),
     }
     captions = {
-        "errors": f"2 misread throws: as far from the posterior of the throws {counts} as if 2 throws had been read "
-        "wrongly. Numbers: medians; boxes: the middle half of releases; whiskers: 5% to 95%.",
+        "errors": f"Truth: the exact posterior of {counts} throws. Number: the median, bold if least. Box: the middle "
+        "half of the releases. Whiskers: 5% to 95%.",
         "epsilon": f"Near: half of the releases are within {many(inputs.near, 'misread throw')}.",
     }
     numbers = {method.value: float(values[MEDIAN]) for method, values in quantiles.items()}
     headline = f"At ε = {numeral(epsilon)}, {die_headline(quantiles, scenario)}"
-    return Frame(headline, figures, (die_advice(inputs, best),), captions, numbers)
+    return Frame(headline, figures, tuple(die_advice(inputs, best, epsilon)), captions, numbers)
 
 
 def _titles(methods: Sequence[DieMethod]) -> dict[DieMethod, str]:
@@ -166,20 +167,25 @@ def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     throws = f"{throws_text(scenario, least).replace(' ', ' misread ')} of {scenario.n:,}"
     if least >= FAR:
         return f"no mechanism is near the truth: half of the releases miss by {throws} or more."
-    names = f"{listed([one.value for one in best])} {'are' if best[1:] else 'is'}"
-    return f"{names} closest to the truth: half of the releases are {f'within {throws}' if least else 'exact'}."
+    others = [one.value for one in best if not one.is_laplace]
+    names = [one.value for one in best if one.is_laplace]
+    if others:
+        names.append("the exponential mechanism" if others[1:] else f"the exponential mechanism with {others[0]}")
+    near = f"within {throws}" if least else "exact"
+    return f"{listed(names)} {'are' if names[1:] else 'is'} closest to the truth: half of the releases are {near}."
 
 
-def die_advice(inputs: HellingerInputs, best: Collection[DieMethod]) -> str:
-    """Return which mechanism is near the truth from the least epsilon on, and what the Notes state too low."""
+def die_advice(inputs: HellingerInputs, best: Collection[DieMethod], epsilon: float) -> list[str]:
+    """Return which mechanism to choose at an epsilon, the least epsilon, and what the Notes state too low."""
     scenario, starts = inputs.scenario, inputs.starts
-    within = f"half of the releases within {many(inputs.near, 'misread throw')}"
     least = min(starts.values(), key=lambda start: (math.isnan(start), start))
-    first = [method for method, start in starts.items() if start == least]
-    names = listed([method.value for method in first], "or")
-    text = f"choose ε = {numeral(least)} or more with {names}: {within}" if first else f"no mechanism has {within}"
-    text += "; at this ε, others are closer" * bool(first and set(best).isdisjoint(first))
-    if scenario.calibration is not SmoothRun.AS_PRINTED:
-        return f"So: {text}."
-    stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
-    return f"So: {text}. For the random pick with spread by table, the Notes state {stated}; only {proved} is proved."
+    first = listed([method.value for method, start in starts.items() if start == least], "or")
+    choice = listed([method.value for method in best], "or") if epsilon >= least else "a larger ε"
+    whose = f", with {first}" * (first != choice)
+    notes = [f"So: choose {choice}. ε = {numeral(least)} is enough to be near the truth{whose}."]
+    if math.isnan(least):
+        notes = [f"So: even ε = {numeral(STOPS[-1])} is not enough to be near the truth."]
+    if scenario.calibration is SmoothRun.AS_PRINTED:
+        stated, proved = scenario.claimed(DieMethod.SMOOTH), scenario.certified(DieMethod.SMOOTH)
+        notes.append(f"For smooth sensitivity, the Notes state {stated}; only {proved} is proved.")
+    return notes

@@ -88,14 +88,14 @@ CALIBRATION = Choice(
 
 
 class DieMethod(enum.Enum):
-    """The compared mechanisms by their displayed names."""
+    """The compared mechanisms by their displayed names: Laplace noise, or an exponential mechanism's sensitivity."""
 
-    GLOBAL = "random pick with one spread"
-    SMOOTH = "random pick with spread by table"
-    ENUMERATED = "random pick with checked spread"
-    LOCAL = "random pick with local spread"
-    CELLS = "noise on every count"
-    ONE = "noise on one count"
+    GLOBAL = "global sensitivity"
+    SMOOTH = "smooth sensitivity"
+    ENUMERATED = "enumerated smooth sensitivity"
+    LOCAL = "local sensitivity"
+    CELLS = "Laplace noise on every count"
+    ONE = "Laplace noise on one count"
 
     @property
     def is_laplace(self) -> bool:
@@ -117,10 +117,10 @@ _LOOKS = {
     DieMethod.ONE: Look(DieMethod.ONE.value, WINE, "dash", "diamond"),
 }
 SAID = {
-    DieMethod.GLOBAL: "global sensitivity",
-    DieMethod.SMOOTH: "smooth sensitivity, δ",
-    DieMethod.ENUMERATED: "enumeration, δ",
-    DieMethod.LOCAL: "local sensitivity",
+    DieMethod.GLOBAL: "of one throw in any table",
+    DieMethod.SMOOTH: "of one throw near these counts, δ",
+    DieMethod.ENUMERATED: "all tables checked, δ",
+    DieMethod.LOCAL: "of one throw at these counts",
     DieMethod.CELLS: "scale 2/ε each",
     DieMethod.ONE: "scale 1/ε; the other follows",
 }

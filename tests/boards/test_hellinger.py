@@ -61,7 +61,8 @@ def test_local_sensitivity_is_never_closest_and_ties_are_named_the_one_with_the_
     wide = {DieMethod.GLOBAL: np.array([0, 0, 0, 0, 0.07])} | errors_of(LOCAL=0, SMOOTH=0, CELLS=0.02)
     assert closest(wide)[0] is DieMethod.SMOOTH
     tied = die_headline(errors | errors_of(CELLS=0.149), Scenario())
-    assert f"{DieMethod.CELLS.value} and {DieMethod.SMOOTH.value} are" in tied
+    assert f"{DieMethod.CELLS.value} and the exponential mechanism with {DieMethod.SMOOTH.value} are" in tied
+    assert "the exponential mechanism is closest" in die_headline(wide, Scenario())
 
 
 def test_the_advice_is_the_mechanism_that_stays_near_the_truth_from_the_least_epsilon_on():
@@ -76,8 +77,10 @@ def test_the_advice_is_the_mechanism_that_stays_near_the_truth_from_the_least_ep
     near, far = HellingerInputs(Scenario()), HellingerInputs(Scenario())
     near.__dict__["along_epsilon"] = errors
     far.__dict__["along_epsilon"] = {method: 1 + values for method, values in errors.items()}
-    assert f"ε = {STOPS[7]:.3g} or more with {DieMethod.CELLS.value}: " in die_advice(near, [DieMethod.CELLS])
-    assert "no mechanism" in die_advice(far, [])
+    enough = f"ε = {STOPS[7]:.3g} is enough to be near the truth, with {DieMethod.CELLS.value}."
+    assert die_advice(near, [DieMethod.SMOOTH], STOPS[7]) == [f"So: choose {DieMethod.SMOOTH.value}. {enough}"]
+    assert die_advice(near, [DieMethod.SMOOTH], STOPS[6]) == [f"So: choose a larger ε. {enough}"]
+    assert die_advice(far, [], 1.0) == ["So: even ε = 100 is not enough to be near the truth."]
 
 
 def test_distances_are_given_as_misread_throws():
@@ -105,8 +108,9 @@ def test_rows_have_one_order_at_every_epsilon_with_families_together_and_the_one
     assert texts == errors[1][-2]["text"]
     assert all(method.value in bar for method, bar in zip(INPUTS.rows, bars[0][-1]["text"], strict=True))
     assert list(bars[0][-1]["y"]) == list(errors[0][-2]["y"])
-    bold = [one for one, value in zip(INPUTS.rows, errors[0][-1]["text"], strict=True) if "<b>" in value]
-    assert {one for one in DieMethod if one.value in view.frames_at("0.1")[0].headline} == set(bold)
+    bold = [one for one, value in zip(INPUTS.rows, errors[1][-1]["text"], strict=True) if "<b>" in value]
+    assert bold
+    assert all(one.value in view.frames_at("10")[0].notes[0] for one in bold)
 
 
 def test_boxes_are_misread_throws_on_one_linear_axis():
@@ -118,16 +122,10 @@ def test_boxes_are_misread_throws_on_one_linear_axis():
     assert figures[0].data[INPUTS.rows.index(DieMethod.ONE)]["median"] == pytest.approx([float(median)])
 
 
-def test_the_advice_says_if_others_are_closer_at_this_epsilon():
-    first = INPUTS.rows[0]
-    assert "others are closer" not in die_advice(INPUTS, [first, DieMethod.SMOOTH])
-    assert die_advice(INPUTS, [DieMethod.SMOOTH]).endswith("; at this ε, others are closer.")
-
-
 def test_a_run_as_in_the_notes_states_what_is_proved_of_it():
     printed = Scenario(n=30, calibration=SmoothRun.AS_PRINTED)
-    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(HellingerInputs(printed), [])
-    assert "proved." not in die_advice(INPUTS, [])
+    assert str(printed.certified(DieMethod.SMOOTH)) in die_advice(HellingerInputs(printed), [], 1.0)[1]
+    assert len(die_advice(INPUTS, [], 1.0)) == 1
 
 
 def test_all_stops_fit_into_a_block():

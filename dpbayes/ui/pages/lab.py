@@ -396,7 +396,7 @@ EXPERIMENTS = {
         "Which mechanism suits one coin or die?",
         _die_controls,
         _die_board,
-        "A checked spread needs few tables, noise on one count two sides. Notes, Section 2.",
+        "Enumeration is possible with few tables, noise on one count with two sides. Notes, Section 2.",
         ("hellinger.calibration", "hellinger.prior", "hellinger.delta"),
     ),
 }
