@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import in_hundred, many, numeral, typed, whole_percent
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density
@@ -27,7 +27,7 @@ from dpbayes.figures.posterior import density_grid
 from dpbayes.figures.sampling import (
     adversary_figure,
     game_figure,
-    missed_figure,
+    shift_figure,
     trim_figure,
 )
 from dpbayes.figures.style import Figure, value_mark
@@ -38,8 +38,8 @@ from dpbayes.posteriors.dirichlet import Dirichlets
 GRID = 161
 """Points of a density inside the region, and half as many outside."""
 
-CLOSE = 1.1
-"""Samples are close to the answer if their typical distance is at most this multiple of that of exact samples."""
+EPSILONS = np.append(np.outer(10.0 ** np.arange(-3, 1), np.arange(10, 100)).ravel(), 100.0)
+"""The epsilons of the curve: all numbers of two digits from 0.01 to 100."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,17 @@ class SamplingInputs:
     counts: Counts
     seed: int = 1
     name: str = ""
+
+    @cached_property
+    def shifts(self) -> tuple[FloatArray, FloatArray]:
+        """The epsilons (E,) at which something is left to sample, and by how much trimming shifts the mean (E,)."""
+        samplers = {}
+        for epsilon in EPSILONS.tolist():
+            with suppress(InputError):
+                samplers[epsilon] = self.sampler_at(epsilon)
+        bounds = np.array([sampler.log_odds_bound for sampler in samplers.values()])
+        state = RowState.of(self.sampler_at(EPSILONS[-1]).prior.updated(self.counts), self.cell)
+        return np.array([*samplers]), state.shift(bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +97,16 @@ TRIM = Panel(
     help="One record can change a posterior without limit near 0 and 1, and ever less towards the middle. It is "
     "therefore trimmed to an interval, [ω, 1 − ω] for a row of two states, and ω grows as ε falls.",
 )
-MISSED = Panel(
-    "missed",
-    "How far are samples from the table’s answer?",
-    "Typical distance of the mean of the released samples from the exact mean, against epsilon.",
-    help="The root of the mean squared distance. Samples of the exact posterior also differ from its mean, so that "
-    "the distance stays above zero.",
+SHIFT = Panel(
+    "shift",
+    "How far does the interval shift a sample?",
+    "Distance of the mean of all possible samples from the table's answer, against epsilon.",
+    help="The distance of the mean of all possible samples from the table’s answer. Without privacy it is 0, but "
+    "samples vary around the answer: the dashed line is their standard deviation, of several samples that of the mean.",
 )
+
+SAMPLE = "A sample is a random probability from the posterior’s part in the interval: one record changes it little."
+BLUE = "Blue, the posterior: how plausible each probability is, given the table."
 
 
 def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
@@ -106,7 +120,7 @@ def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
         with samples nothing but those, and what follows from the public prior.
     """
     is_private = isinstance(inputs, SamplingInputs)
-    panels = (TRIM, MISSED)[: 1 + is_private]
+    panels = (TRIM, SHIFT)[: 1 + is_private]
     board = Board("sampling", "Posterior sampling", panels, {}, "1", SLIDER, private=is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
@@ -143,13 +157,11 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
 
 
 def _notes(sampler: PosteriorSampler) -> tuple[str, ...]:
-    """Return what a sample is, and how several samples share epsilon."""
-    what = "A sample is a random probability from the table’s posterior, trimmed to an interval"
-    notes = (f"{what} in which one record changes it little.",)
+    """Return how several samples share epsilon."""
     if sampler.draws == 1:
-        return notes
+        return ()
     share = numeral(sampler.epsilon / sampler.draws, 3)
-    return *notes, f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower."
+    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower.",)
 
 
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
@@ -159,34 +171,22 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
     figures = {"trim": _trim(row, inputs, exact)}
-    if exact is None:
+    if not isinstance(inputs, SamplingInputs):
         note = "So: a probability outside this interval cannot be released at this ε."
-        return Frame(_headline(sampler, row.region), figures, (note, *_notes(sampler)))
-    mean, records, bounds = row.state.mean, float(row.state.alpha.sum()), _bounds(inputs.sampler_at)
-    least = math.sqrt(mean * (1 - mean) / (records + 1) / sampler.draws)
-    distances = row.state.error_of_mean(np.array([*bounds.values()]), sampler.draws)
-    here, is_far = float(row.state.error_of_mean(row.bound, sampler.draws)), distances > CLOSE * least
-    needed = next((stop for k, stop in enumerate(bounds) if not is_far[k:].any()), None)
-    figures["missed"] = missed_figure(
-        np.array([*bounds]), 100 * distances, here=(sampler.epsilon, 100 * here), exact=100 * least, needed=needed
+        return Frame(_headline(sampler, row.region), figures, (note, *_notes(sampler)), {"trim": SAMPLE})
+    (epsilons, shifts), here = inputs.shifts, float(row.state.shift(row.bound))
+    variation = row.state.deviation / math.sqrt(sampler.draws)
+    far = np.flatnonzero(shifts > variation)
+    needed = next(iter(epsilons[far[-1] + 1 if len(far) else 0 :].tolist()), None)
+    figures["shift"] = shift_figure(
+        epsilons, 100 * shifts, here=(sampler.epsilon, 100 * here), variation=100 * variation, needed=needed
     )
-    dips = "Below the dashed line, the interval cuts off tails: less variation."
-    captions = {"missed": dips} if distances.min() < least / CLOSE else {}
-    headline = _headline(sampler, row.region, is_close=here <= CLOSE * least)
-    than = f"{CLOSE - 1:.0%} farther from the table’s answer than without privacy"
-    advice = f"So: even at ε = {numeral(STOPS[-1])}, {_samples(sampler)} more than {than}."
+    advice = f"So: even at ε = {numeral(EPSILONS[-1])}, the interval shifts {_samples(sampler)} by more than"
     if needed is not None:
-        advice = f"So: choose ε ≥ {numeral(needed)}, where {_samples(sampler)} at most {than}."
-    return Frame(headline, figures, (advice, *_notes(sampler)), captions)
-
-
-def _bounds(sampler_at: Callable[[float], PosteriorSampler]) -> dict[float, float]:
-    """Return the bound of the log-odds at every stop of the slider at which something is left to sample."""
-    bounds = {}
-    for stop in STOPS:
-        with suppress(InputError):
-            bounds[stop] = sampler_at(stop).log_odds_bound
-    return bounds
+        advice = f"So: choose ε ≥ {numeral(needed)}, where the interval shifts {_samples(sampler)} by less than"
+    notes = f"{advice} it varies without privacy.", *_notes(sampler)
+    headline = _headline(sampler, row.region, is_close=here <= variation)
+    return Frame(headline, figures, notes, {"trim": f"{BLUE} {SAMPLE}"})
 
 
 def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_close: bool | None = None) -> str:
@@ -195,13 +195,13 @@ def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_clos
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
     at, (low, high) = f"At ε = {numeral(sampler.epsilon)}", region
     if is_close:
-        return f"{at}, {_samples(sampler)} about as close to the table’s answer as without privacy."
+        return f"{at}, {_samples(sampler)} is about as close to the table’s answer as without privacy."
     limits = f"{at}, a sample must lie between {numeral(low, 3)} and {numeral(high, 3)}"
     return f"{limits}." if is_close is None else f"{limits}, too narrow for the table’s answer."
 
 
 def _samples(sampler: PosteriorSampler) -> str:
-    return "a sample is" if sampler.draws == 1 else f"the mean of {sampler.draws:,} samples is"
+    return "a sample" if sampler.draws == 1 else f"the mean of {sampler.draws:,} samples"
 
 
 def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets | None) -> Figure:

@@ -75,20 +75,16 @@ class RowState:
         steps, edge = len(self.path[0]), np.asarray(bound, dtype=np.float64)
         return np.exp(steps * special.log_expit(-edge)), np.exp(steps * special.log_expit(edge))
 
-    def trimmed_moments(self, bound: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the state's probability in one trimmed sample, for bounds (...,)."""
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the state's probability in one sample of the exact posterior."""
+        return math.sqrt(self.mean * (1 - self.mean) / (float(self.alpha.sum()) + 1))
+
+    def shift(self, bound: ArrayLike) -> FloatArray:
+        """Return how far the mean of a trimmed sample is from the exact posterior mean, for bounds (...,)."""
         a, b = self.path
         rule = log_odds_rule(a, b, np.asarray(bound, dtype=np.float64)[..., None])
-        theta = special.expit(rule.nodes)
-        mean = rule.mean(theta).prod(axis=-1)
-        # E prod p^2 - (E prod p)^2 without cancellation: each decision's relative variance.
-        spread = rule.mean((theta - rule.mean(theta)[..., None]) ** 2) / rule.mean(theta) ** 2
-        return mean, mean**2 * np.expm1(np.log1p(spread).sum(axis=-1))
-
-    def error_of_mean(self, bound: ArrayLike, draws: ArrayLike) -> FloatArray:
-        """Return the RMS distance of the mean of N trimmed samples from the exact posterior mean (...,)."""
-        mean, variance = self.trimmed_moments(bound)
-        return np.sqrt((mean - self.mean) ** 2 + variance / np.asarray(draws))
+        return np.abs(rule.mean(special.expit(rule.nodes)).prod(axis=-1) - self.mean)
 
     def trimmed_density(self, bound: float, theta: FloatArray) -> FloatArray:
         """Return the density of the state's probability in one trimmed sample at theta (grid,); 0 outside the region.

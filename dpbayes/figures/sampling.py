@@ -32,6 +32,9 @@ ANSWERS, FEW = "answers that the attacker has seen", 9
 
 SHOWN_DRAWS = 500
 
+ROOM = 0.28
+"""The share of the axis that the text beside the interval needs."""
+
 
 def trim_figure(
     densities: tuple[FloatArray, FloatArray | None, FloatArray],
@@ -47,14 +50,14 @@ def trim_figure(
     that of the public prior, and the `answer`, the exact mean, is not drawn.
     """
     theta, exact, trimmed = densities
-    traces: list[Trace] = [_band(*region)]
+    traces: list[Trace] = [*_band(*region, is_left=answer > 0.5)]
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
-        traces.append(LINES | fill | blue | {"name": "exact posterior"})
+        traces.append(LINES | fill | blue | {"name": "the table’s posterior"})
         traces.append(_near(answer, 1.0, f"table’s answer: {numeral(answer, 3)}", "top"))
     line = {"color": PURPLE, "width": 3} if exact is not None else {"color": BOUND, "width": 2}
-    label = "trimmed posterior" if exact is not None else "trimmed prior (public)"
+    label = "its part in the interval" if exact is not None else "trimmed prior (public)"
     live = np.convolve(trimmed > 0, np.ones(3), mode="same") > 0  # and the zeros next to it
     traces.append(LINES | {"x": theta[live], "y": _to_peak(trimmed)[live], "line": line, "name": label})
     shown, mean = draws[:SHOWN_DRAWS], float(draws.mean())
@@ -77,21 +80,25 @@ def trim_figure(
     return figure_of(
         traces,
         x=titled(f"probability of {plain(name)}", range=[0, 1]),
-        y=titled("density (peak: 1)", range=[-0.18, 1.12], tickvals=[0, 0.5, 1]),
+        y=titled("density, each curve scaled to its peak", range=[-0.18, 1.12], tickvals=[0], showticklabels=False),
     )
 
 
-def _band(low: float, high: float) -> Trace:
-    """Return the allowed interval."""
-    return LINES | {
+def _band(low: float, high: float, *, is_left: bool) -> list[Trace]:
+    """Return the allowed interval, and its ends as a text on a side, within it if there is no room beside it."""
+    x, room = (low, low) if is_left else (high, 1 - high)
+    text = f"allowed: {numeral(low, 3)} to {numeral(high, 3)}"
+    side = "left" if is_left == (room > ROOM) else "right"
+    band = LINES | {
         "x": [low, low, high, high],
         "y": [0, 1, 1, 0],
         "line": {"color": BOUND, "width": 1.5, "dash": "dash"},
         "fill": "toself",
         "fillcolor": faded(BOUND, 0.12),
-        "name": "allowed interval",
+        "showlegend": False,
         "hoverinfo": "skip",
     }
+    return [band, _text(x, 0.5, text, f"middle {side}")]
 
 
 def _near(x: float, y: float, text: str, side: str) -> Trace:
@@ -110,28 +117,28 @@ def _to_peak(density: FloatArray) -> FloatArray:
     return np.minimum(density / peak, 1.0)
 
 
-def missed_figure(
-    epsilons: FloatArray, distances: FloatArray, *, here: tuple[float, float], exact: float, needed: float | None
+def shift_figure(
+    epsilons: FloatArray, shifts: FloatArray, *, here: tuple[float, float], variation: float, needed: float | None
 ) -> Figure:
-    """Draw the typical distance of samples from the answer, in percentage points, and the epsilon that is `needed`.
+    """Draw by how much samples are shifted, in percentage points, and the epsilon that is `needed`.
 
-    `here` is the chosen epsilon and its distance, and `exact` that of samples of the exact posterior.
+    `here` is the chosen epsilon and its shift, and `variation` the standard deviation without privacy.
     """
     lines, (first, last) = [chosen_epsilon(epsilons, here[0])], epsilons[[0, -1]]
-    most = 1.25 * float(max(distances.max(), exact))
-    side = "bottom right" if exact > most / 8 else "top right"
-    blue = {"color": EXACT, "dash": "dash"}
+    most = 1.25 * float(max(shifts.max(), variation))
+    side = "bottom right" if variation > most / 8 else "top right"
+    dashed = {"x": [first, last], "y": [variation, variation], "line": {"color": EXACT, "dash": "dash"}}
     traces: list[Trace] = [
-        LINES | {"x": [first, last], "y": [exact, exact], "line": blue, "showlegend": False},
-        line_of(Look("samples", PURPLE, width=3), epsilons, distances),
-        _text(float(first), exact, f"without privacy: {numeral(exact, 2)}", side),
-        _marked(*here, f"{numeral(here[1], 2)} points", PURPLE, "top"),
+        LINES | dashed | {"showlegend": False},
+        line_of(Look("shift", PURPLE, width=3), epsilons, shifts, showlegend=False),
+        _text(float(first), variation, f"variation without privacy: {numeral(variation, 2)}", side),
+        _marked(*here, f"{numeral(round(here[1], 1))} points", PURPLE, "top"),
     ]
     if needed is not None:
-        lines.append(upright(needed, {"color": EXACT, "width": 2}))
+        lines.append(upright(needed, {"color": EXACT, "width": 2}) | {"layer": "below"})
         away = {"textposition": "middle left"} if here[0] > needed else {}  # from the line of the chosen epsilon
-        traces.append(_marked(needed, 0.96 * most, f"needed: {numeral(needed)}", EXACT, "middle") | away)
-    y = titled("typical distance, percentage points", range=[0, most])
+        traces.append(_marked(needed, 0.96 * most, f"ε needed: {numeral(needed)}", EXACT, "middle") | away)
+    y = titled("mean shift, percentage points", range=[0, most])
     return figure_of(traces, x=epsilon_axis(epsilons), y=y, height=380, shapes=lines)
 
 

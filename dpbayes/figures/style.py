@@ -160,7 +160,8 @@ def upright(x: float, line: Axis) -> dict[str, Any]:
 
 def chosen_epsilon(x: FloatArray, epsilon: float) -> dict[str, Any]:
     """Return a line at the chosen value of `x` for a layout's `shapes`, at the end of the axis if it is beyond."""
-    return upright(float(np.clip(epsilon, x.min(), x.max())), {"color": BOUND, "width": 1.5, "dash": "dot"})
+    line = {"color": BOUND, "width": 1.5, "dash": "dot"}
+    return upright(float(np.clip(epsilon, x.min(), x.max())), line) | {"layer": "below"}  # texts are readable
 
 
 ENDS = (0.05, 5.0)

@@ -26,25 +26,22 @@ def rng() -> np.random.Generator:
 # A trimmed row
 
 
-def test_moments_of_a_binary_row_are_ratios_of_masses():
+def test_the_shift_of_a_binary_row_follows_from_a_ratio_of_masses_and_falls_with_epsilon():
     row, bound = RowState(np.array([31.0, 11.0]), 0), 0.7
     w = 1 / (1 + math.exp(bound))
-    first = math.exp(log_mass(32, 11, w) - log_mass(31, 11, w))
-    second = math.exp(log_mass(33, 11, w) - log_mass(31, 11, w))
-    mean, variance = row.trimmed_moments(bound)
-    assert mean == pytest.approx(first, rel=1e-12)
-    assert variance == pytest.approx(second - first**2, rel=1e-9)
+    mean = math.exp(log_mass(32, 11, w) - log_mass(31, 11, w))
+    assert row.shift(bound) == pytest.approx(31 / 42 - mean, rel=1e-9)
+    assert row.deviation == pytest.approx(stats.beta(31, 11).std(), rel=1e-12)
+    assert np.all(np.diff(row.shift(np.geomspace(0.01, 10, 99))) <= 1e-15)
 
 
 @pytest.mark.parametrize("state", range(5))
-def test_moments_region_and_density_of_a_long_row_are_those_of_its_draws(state):
+def test_shift_region_and_density_of_a_long_row_are_those_of_its_draws(state):
     row, bound = RowState(np.array([4.0, 1.0, 9.0, 2.0, 0.5]), state), 1.2
     drawn = row.sample(bound, rng(), (60_000,))
-    mean, variance = row.trimmed_moments(bound)
     low, high = row.region(bound)
     assert low <= drawn.min() <= drawn.max() <= high
-    assert abs(drawn.mean() - mean) < FAR * drawn.std() / math.sqrt(len(drawn))
-    assert drawn.var() == pytest.approx(float(variance), rel=0.05)
+    assert abs(abs(drawn.mean() - row.mean) - row.shift(bound)) < FAR * drawn.std() / math.sqrt(len(drawn))
     theta = np.linspace(float(low), float(high), 4001)
     density = row.trimmed_density(bound, theta)
     cumulative = np.concatenate([[0], np.cumsum((density[1:] + density[:-1]) / 2 * np.diff(theta))])
@@ -67,21 +64,19 @@ def test_a_row_of_one_state_is_certain():
     assert row.mean == 1
     assert [float(end) for end in row.region(0.3)] == [1, 1]
     assert np.array_equal(row.sample(0.3, rng(), (3,)), np.ones(3))
-    assert np.array_equal(row.error_of_mean(np.array([0.1, 1.0]), 2), [0, 0])
+    assert np.array_equal(row.shift(np.array([0.1, 1.0])), [0, 0])
 
 
-@pytest.mark.parametrize(("epsilon", "draws"), [(8.0, 1), (60.0, 4), (200.0, 20)])
-def test_the_error_of_the_mean_is_that_of_the_mechanisms_releases(epsilon, draws):
+@pytest.mark.parametrize(("epsilon", "draws"), [(8.0, 1), (12.0, 4), (40.0, 20)])
+def test_the_shift_is_that_of_the_mechanisms_releases(epsilon, draws):
     counts = count(ASIA, random_table(ASIA, rng(), 300))
     mechanism = PosteriorSampler(prior=Dirichlets.symmetric(ASIA), epsilon=epsilon, draws=draws)
     cells = ASIA.cells_of_row(2)
     row = RowState(mechanism.prior.updated(counts).alpha[cells], 0)
     released = mechanism.simulate(counts, rng(), (4000,)).outcome.probabilities[:, cells.start]
-    squares = (released - row.mean) ** 2
-    predicted = float(row.error_of_mean(mechanism.log_odds_bound, draws)) ** 2
-    assert abs(squares.mean() - predicted) < FAR * squares.std() / math.sqrt(4000)
-    wrong = row.error_of_mean(mechanism.log_odds_bound * np.array([0.5, 1.0]), np.array([1, 2]) * draws) ** 2
-    assert np.abs(squares.mean() - wrong).max() > FAR * squares.std() / math.sqrt(4000)
+    bounds, doubt = mechanism.log_odds_bound * np.array([1.0, 0.5]), FAR * released.std() / math.sqrt(4000)
+    right, wrong = np.abs(abs(released.mean() - row.mean) - row.shift(bounds))
+    assert right < doubt < wrong
 
 
 # The game

@@ -1,6 +1,6 @@
 import numpy as np
 
-from dpbayes.figures.sampling import SHOWN_DRAWS, missed_figure, trim_figure
+from dpbayes.figures.sampling import SHOWN_DRAWS, shift_figure, trim_figure
 
 THETA = np.linspace(0.01, 0.99, 99)
 
@@ -15,9 +15,16 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
     assert f"first {SHOWN_DRAWS} shown: 0.5" in names
 
 
-def test_the_distance_without_privacy_and_that_of_the_chosen_epsilon_have_their_numbers():
-    epsilons, distances = np.array([0.1, 1.0, 8.0, 100.0]), np.array([10.0, 9.0, 1.8, 2.1])
-    figure = missed_figure(epsilons, distances, here=(1.0, 9.0), exact=2.1, needed=8.0).to_plotly()
-    assert [one.text[0] for one in figure.data if one.text] == ["without privacy: 2.1", "9 points", "needed: 8"]
-    later = missed_figure(epsilons, distances, here=(10.0, 2.0), exact=2.1, needed=8.0)
+def test_the_interval_has_its_ends_as_a_text_beside_it_or_in_it():
+    for low, high, side in ((0.4, 0.6, "middle left"), (0.1, 0.9, "middle right")):
+        text = trim_figure((THETA, THETA, THETA), np.ones(1), region=(low, high), answer=0.7, name="a").data[1]
+        assert (*text["text"], *text["x"], text["textposition"]) == (f"allowed: {low} to {high}", low, side)
+
+
+def test_the_variation_without_privacy_and_the_shift_at_the_chosen_epsilon_have_their_numbers():
+    epsilons, shifts = np.array([0.1, 1.0, 8.0, 100.0]), np.array([10.0, 9.0, 1.8, 0])
+    figure = shift_figure(epsilons, shifts, here=(1.0, 9.0), variation=2.1, needed=8.0).to_plotly()
+    texts = ["variation without privacy: 2.1", "9 points", "ε needed: 8"]
+    assert [one.text[0] for one in figure.data if one.text] == texts
+    later = shift_figure(epsilons, shifts, here=(10.0, 1.0), variation=2.1, needed=8.0)
     assert [of.data[-1]["textposition"] for of in (figure, later)] == ["middle right", "middle left"]

@@ -381,7 +381,7 @@ EXPERIMENTS = {
         "What can one posterior sample say?",
         _sampling_controls,
         _sampling_board,
-        "Log-odds are trimmed to ±B. Zhang et al. 2016, Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
+        "The interval has all log-odds within ±B. Zhang et al. 2016, Section 3.3; Dimitrakakis et al. 2014, Theorem 2.",
         ("calibration",),
         (PosteriorSampler,),
     ),
