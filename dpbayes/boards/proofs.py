@@ -23,6 +23,7 @@ from dpbayes.base.text import MOST_LOSS, factor_text, in_hundred, numeral
 from dpbayes.boards.board import Board, Frame, Panel, Slider, View, distinct_texts
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.claims import (
+    TINY,
     ClaimInputs,
     ClaimShown,
     Evaluation,
@@ -317,10 +318,11 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
 
 BOUND = Panel(
     "bound",
-    "Does the stated bound hold?",
+    "What is stated, and what is true?",
     "The bound as stated, as proved and the true values.",
     help="Stated: the number that the paper’s formula gives. Proved: a number that no true value exceeds. The stated "
-    "line is red where a true value is above it. A KL divergence of 0 means equal distributions.",
+    "line is red where a true value is above it. A privacy loss ε compares two tables that differ in one record. A KL "
+    "divergence is a distance between distributions, in nats; 0 means equal.",
 )
 
 
@@ -373,7 +375,7 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     label, value = compared_with(here)
     stated, name = float(here.bound.printed[0]), label.removeprefix("the ").partition(" of ")[0]
     larger = value / stated if here.judgement.is_exceeded and stated > 0 else math.nan
-    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < math.inf and stated != 1 else ""
+    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < 1 / TINY else ""
     texts = [amount_of(here, y, here.digits) for y in (stated, value)]
     marks = {f"stated {texts[0]}": stated, f"{name} {texts[1]}{times}": value}
     marks = marks if texts[0] != texts[1] else {f"stated = {name} {texts[0]}": stated}
@@ -385,8 +387,8 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
 def _claim_caption(here: Evaluation) -> str:
     measured, notes = here.measured, [here.measured.note, here.inputs.limit]
     if measured.releases:
-        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials}. A dot hides a short 95% interval.")
+        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials}. Intervals of 95%.")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
-    notes.append("" if here.inputs.is_public else "Not private (curator view).")
+    notes.append("" if here.inputs.is_public else "Not private: it uses the counts of the table.")
     return " ".join(filter(None, notes))

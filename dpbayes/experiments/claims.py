@@ -30,6 +30,8 @@ from dpbayes.theory.zhang16.summary import not_computable, table_1
 TOGETHER = 250
 """The number of cells times epsilons that are evaluated together, which takes a few hundredths of a second."""
 
+TINY = 1e-9  # a smaller value is said to be about 0
+
 PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
 EPSILON_OF_CLAIM = replace(EPSILON, low=0.01)  # on its own: at that of all pages, a claim may not apply
 RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
@@ -179,7 +181,7 @@ class ClaimInputs:
         """The points of the axis: the stops of the slider."""
         whole = axis_parameter(self.axis).whole
         points = {round(x) if whole else float(f"{x:.3g}") for x in grid(self.subject, self.axis)}
-        return tuple(typed(x) for x in sorted(points))
+        return tuple(typed(x) for x in sorted(points) if x > self.exhibit.least)
 
     @cached_property
     def limit(self) -> str:
@@ -285,9 +287,7 @@ def finding(here: Evaluation) -> str:
         case Decision.NO_NUMBER:
             return f"{start} {general}: it gives no number here; {proved} is proved."
         case Decision.EMPTY:
-            size = (
-                f"{numeral(printed)}, above 100%" if 1 < printed < math.inf else "100%" if printed == 1 else "infinite"
-            )
+            size = {1: "100%", math.inf: "infinite"}.get(printed, f"{numeral(printed)}, above 100%")
             joint = "and" if here.claim.verdict in (Verdict.FALSE, Verdict.VACUOUS) else "but"
             return f"{start} {general}, {joint} says nothing here: its bound on this probability is {size}."
         case Decision.UNCERTIFIED:
@@ -367,8 +367,8 @@ def percent_or_power(share: float, most: int = 3) -> str:
 def amount_of(here: Evaluation, value: float, most: int = 3) -> str:
     """Return a value of the bounded quantity in `most` digits; a probability in percent."""
     is_probability = here.exhibit.says is BoundKind.CHANCE
-    if is_probability and value == 0:
-        return "less than 10⁻³⁰⁰"
+    if (value or is_probability) and value < TINY:
+        return "about 0%" if is_probability else "about 0"
     if not math.isfinite(value):
         return "no finite number"
     return percent_or_power(value, most) if is_probability and value <= 1 else numeral(value, most)

@@ -201,7 +201,8 @@ class Exhibit:
     `axes` are the possible horizontal axes, the default first. `amount` completes the sentence "it states ...", and
     `unit` is the title of the vertical axis. `also` are controls of parameters that have no axis, and `trials` is the
     name of the simulated trials. `defaults` are default values of knobs for this claim. `part` names the part of
-    the network for which the claim is shown, if it is not the whole network. `limit` is a fast check that raises an
+    the network for which the claim is shown, if it is not the whole network. `least` is the number on its axes up to
+    which the claim applies to nothing. `limit` is a fast check that raises an
     InputError for a setting that is too large. `variant` distinguishes two exhibits of one claim.
     """
 
@@ -218,6 +219,7 @@ class Exhibit:
     uses: Uses = Uses.PUBLIC
     trials: str = "releases"
     defaults: tuple[tuple[str, float], ...] = ()
+    least: float = 0.0
     part: Callable[[Subject], str] = lambda subject: ""
     limit: Callable[[Subject, EvaluationPoint], object] = lambda subject, at: None
     variant: str = ""

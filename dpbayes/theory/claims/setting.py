@@ -36,7 +36,7 @@ class Axis(enum.Enum):
     EPSILON = "ε", "ε, chosen privacy loss"
     RECORDS = "n", "n, records", (10.0, 1e6, 16)
     DELTA = "δ", "δ, probability that the bound fails", (1e-4, 0.5, 13)
-    T = "t", "t, non-negativity increment", (0.01, 10.0, 61)
+    T = "t", "t, sets how many records are added", (0.01, 10.0, 61)
     OMEGA = "ω", "ω, least probability"
     PRIOR = "prior", "a, the prior’s pseudo-count of every cell", (0.1, 1000.0, 41)
     LOG_RATIO = "Lρ", "Lρ, largest change of the log-likelihood, nats"

@@ -381,7 +381,7 @@ EXHIBITS: dict[str, Exhibit] = {
         *LOSS_TEXT,
         also=("bounds.omega", "bounds.prior"),
         measure=exact_value(
-            "exact loss of one pair of tables",
+            "exact loss of two tables",
             lambda subject, at: printed_loss(trimmed_row(subject, at), epsilon=at.epsilons),
         ),
         limit=trimmed_row,

@@ -289,7 +289,7 @@ EXHIBITS: dict[str, Exhibit] = {
         *LOSS_TEXT,
         also=("bounds.features", "bounds.noise_variance", "bounds.size", "draws"),
         measure=exact_value(
-            "exact loss of one pair", lambda subject, at: at.draws * worst_range(at, features=at.knobs.features)
+            "exact loss of two tables", lambda subject, at: at.draws * worst_range(at, features=at.knobs.features)
         ),
     ),
     "GRADIENT": Exhibit(
@@ -312,7 +312,7 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.NORM_BOUND,),
         *LOSS_TEXT,
         also=("bounds.noise_variance",),
-        measure=exact_value("exact loss of one pair", lambda subject, at: worst_range(at, features=2)),
+        measure=exact_value("exact loss of two tables", lambda subject, at: worst_range(at, features=2)),
         defaults=(("norm_bound", 3.0),),
     ),
 }

@@ -171,7 +171,7 @@ def appendix_c_2(network: Network, *, epsilon: ArrayLike, draws: int = 1) -> Bou
         certified if network.is_binary else np.full(epsilons.shape, np.nan),
         "nats of privacy loss",
         assumptions=(
-            Assumption("ω = exp(-ε/2) is below 1/2", bool(np.all(np.isfinite(log_odds)))),
+            Assumption("ε is above 1.39, so that ω = exp(-ε/2) is below 1/2", bool(np.all(np.isfinite(log_odds)))),
             Assumption("Every node is binary", network.is_binary),
             Assumption("One sample is released", draws == 1),
         ),
@@ -290,7 +290,8 @@ EXHIBITS: dict[str, Exhibit] = {
         (Axis.EPSILON,),
         *LOSS_TEXT,
         also=("draws",),
-        measure=exact_value("exact loss of one pair of tables", _measured_loss),
+        measure=exact_value("exact loss of two tables", _measured_loss),
         defaults=(("epsilon", 2.0),),
+        least=2 * math.log(2),
     ),
 }

@@ -32,8 +32,8 @@ COROLLARY_3 = Claim(
     "Rebuilt tables are rarely negative",
     r"P(\text{non-negative}) \ge 1 - e^{-t}",
     Verdict.FALSE,
-    "The stated probability of a negative cell is too small for small t and far too large for large t. The table of "
-    "all nodes, rebuilt from the released coefficients, can have negative cells for every t.",
+    "The stated probability of a negative count is too small for small t and far too large for large t. The table of "
+    "all nodes, rebuilt from the released coefficients, can have negative counts for every t.",
 )
 SMALL_INCREMENTS = Claim(
     Reference("Zhang16", "Section 3.2, Non-negativity"),
@@ -112,7 +112,7 @@ def negative_marginal_bound(network: Network, *, noise: CoefficientNoise, t: Arr
     """Bound how often a released table has a negative cell: exp(-t) printed. [Zhang16] Corollary 3."""
     increments, certified = np.asarray(t, dtype=np.float64), negative_marginal_probability(network, noise=noise, t=t)
     positive = Assumption("t is above zero, as the corollary requires.", bool(np.all(increments > 0)))
-    unit = "probability of a negative cell"
+    unit = "probability of a negative count"
     return Bound(COROLLARY_3, np.exp(-increments), certified, unit, assumptions=(positive,))
 
 
@@ -189,7 +189,7 @@ def counterexample_corollary_3(t: float = 0.1, *, draws: int = 40_000) -> Counte
         truth=float(special.betaincinv(negative, draws - negative + 1, 1e-9)),
         printed=math.exp(-t),
         certified=float(negative_table_probability(network, noise=printed_noise(network), t=t)),
-        unit="probability of a negative cell",
+        unit="probability of a negative count",
         is_lower_limit=True,
     )
 
@@ -210,7 +210,7 @@ def counterexample_corollary_3_rebuilt(n: int = 1000, *, epsilon: float = 10.0, 
         truth=1 - tail if short_of > 0 else tail,
         printed=float(np.exp(-t)),
         certified=np.nan,
-        unit="probability of a negative cell",
+        unit="probability of a negative count",
     )
 
 
@@ -332,8 +332,8 @@ EXHIBITS: dict[str, Exhibit] = {
         ),
         _corollary_3_formula,
         (Axis.T,),
-        "a negative cell in at most {} of releases",
-        "probability of a negative cell",
+        "a negative count in at most {} of releases",
+        "probability of a negative count",
         says=BoundKind.CHANCE,
         measure=_measured_share,
         defaults=(("t", 0.05),),
