@@ -121,7 +121,7 @@ class Pictures:
         bounds = [replace(bound, y=chosen.share_of_records(bound.y)) for bound in self.bounds]
         value, nats = at_epsilon(own, epsilon), at_epsilon(replace(own, y=divergence), epsilon)
         figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records")
-        text = f"As near as {share_text(value)} of the records would be without noise"
+        text = f"As near as {share_text(value)} of the records without noise"
         if value * self.inputs.counts.n < 1:
             text = "No nearer than a guess without data"
         unproved = "" if bounds else " No limit is proved."
@@ -223,7 +223,7 @@ def _signs_text(shares: Mapping[str, float], zeros: int) -> str:
     texts = " and ".join(f"{'all' if one == 1 else f'{share_text(one)} of'} {name}" for name, one in simulated.items())
     proved = f" (proved: at most {share_text(shares[PROVED_SHARE.name])})" if PROVED_SHARE.name in shares else ""
     why = f" True counts of 0 (here {zeros:,}) can at any ε." if zeros else ""
-    return f"Yes, in {texts} releases{proved}.{why} Setting them to 0 adds records that do not exist."
+    return f"Yes, in {texts} releases{proved}.{why} Set to 0, they add made-up records."
 
 
 def _curve(look: Look, x: FloatArray, y: FloatArray) -> Curve:

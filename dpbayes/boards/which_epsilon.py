@@ -14,7 +14,7 @@ from dpbayes.boards.curator import values_in
 from dpbayes.experiments.least_epsilon import AnswerErrors, LeastEpsilon, answer_errors
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
-from dpbayes.figures.errors import NeededEpsilon, error_figure
+from dpbayes.figures.errors import epsilon_above, error_figure
 from dpbayes.model.question import Question
 from dpbayes.posteriors.noise_model import Reading
 
@@ -37,9 +37,9 @@ TOLERANCE = Parameter(
     description="The largest acceptable difference between the answer of a release and that of the table.",
 )
 
-WHY = "Made-up tables stand in for yours, so that choosing costs no privacy. Yours, as on Answer, may need another ε."
 LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
-"""Why made-up tables are used, and what holds of the table itself."""
+WHY = f"{LOOKED} So made-up tables are used."
+"""What holds of the table itself, and why made-up tables are used."""
 
 PRIOR_ANSWERS = "The error first rises: at the smallest ε, releases answer as the prior does, a guess without data."
 RISE = 1.2
@@ -111,7 +111,6 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
         "explore.tolerance",
         TOLERANCE,
         label="Acceptable error",
-        help="How far the answer of a release may be from the table's own answer, in 95 of 100 releases.",
         ends=("stricter", "looser"),
     )
     title = f"Which ε: {inputs.question.named(inputs.meanings)}"
@@ -128,11 +127,11 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         errors.epsilons,
         half,
         most,
-        needed=NeededEpsilon(_rounded_up(least.epsilon), least.low, least.high),
+        needed=least.epsilon,
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )
-    numbers = {"least epsilon": _rounded_up(least.epsilon)} if math.isfinite(least.epsilon) else {}
+    numbers = {"least epsilon": epsilon_above(least.epsilon)} if math.isfinite(least.epsilon) else {}
     about = LOOKED if inputs.tables.is_private else WHY
     notes = about, f"From {inputs.releases} simulated releases {inputs.tables.text}."
     caption = PRIOR_ANSWERS * bool(most.max() > RISE * most[0])
@@ -140,19 +139,11 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
 
 
 def _headline(least: LeastEpsilon, errors: AnswerErrors, tolerance: float) -> str:
-    within = f"within {numeral(tolerance, 3)} of the table's"
+    within = f"within {numeral(tolerance, 3)} of the table’s"
     if tolerance >= (blind := errors.blind(SHARE)):
         return f"No release is needed: a guess without data is {within}. Choose an error below {numeral(blind, 2)}."
     if not math.isfinite(least.epsilon):
         return f"No ε up to {numeral(float(errors.epsilons[-1]))} keeps 95 of 100 answers {within}."
     if least.epsilon <= errors.epsilons[0]:
         return f"Every ε from {numeral(least.epsilon)} on keeps 95 of 100 answers {within}."
-    return f"An ε of about {numeral(_rounded_up(least.epsilon))} keeps 95 of 100 answers {within}."
-
-
-def _rounded_up(epsilon: float) -> float:
-    """Return an epsilon in two digits, never a smaller one; infinity as it is."""
-    if not math.isfinite(epsilon):
-        return epsilon
-    place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
-    return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
+    return f"An ε of about {numeral(epsilon_above(least.epsilon))} keeps 95 of 100 answers {within}."

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,17 +68,16 @@ NEARLY_ALL, HALF, TOLERANCE = "95 of 100 releases stay below", "half of the rele
 """The names of the curves."""
 
 
-@dataclass(frozen=True)
-class NeededEpsilon:
-    """A least epsilon and its interval: `high` is infinite if it is unknown; all are infinite if none is sufficient."""
-
-    epsilon: float
-    low: float
-    high: float
+def epsilon_above(epsilon: float) -> float:
+    """Return an epsilon in two digits, never a smaller one; infinity as it is."""
+    if not math.isfinite(epsilon):
+        return epsilon
+    place = 10.0 ** (math.floor(math.log10(epsilon)) - 1)
+    return float(f"{math.ceil(epsilon / place - 1e-9) * place:.2g}")
 
 
 def error_figure(
-    epsilons: FloatArray, half: FloatArray, most: FloatArray, *, needed: NeededEpsilon, tolerance: float, colour: str
+    epsilons: FloatArray, half: FloatArray, most: FloatArray, *, needed: float, tolerance: float, colour: str
 ) -> Figure:
     """Draw errors against epsilons (E,), and the least epsilon at which most of them are within the tolerance.
 
@@ -87,7 +85,7 @@ def error_figure(
         epsilons: The grid.
         half: The errors that half of the releases do not exceed.
         most: The errors that 95 of 100 releases do not exceed.
-        needed: The least epsilon.
+        needed: The least epsilon, infinite if none is sufficient; its text is rounded up.
         tolerance: The tolerance.
         colour: The colour of the mechanism.
 
@@ -96,16 +94,14 @@ def error_figure(
     """
     low, high = positive_range(half, most, otherwise=(0.01, 1.0))
     span = [math.log10(np.clip(low, *LEAST)) - 0.1, math.log10(max(high, MOST)) + 0.6]  # room for texts
-    has_epsilon = math.isfinite(needed.epsilon)
-    end = needed.high if math.isfinite(needed.high) else float(epsilons[-1])
-    interval = [needed.low, end] if has_epsilon else [None, None]
+    level = {"x": epsilons[[0, -1]], "line": {"color": BOUND, "width": 1.5, "dash": "dash"}}
     traces: list[Trace] = [
         _line(Look(NEARLY_ALL, colour), epsilons, most),
         _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
-        LINES | _level([float(epsilons[0]), float(epsilons[-1])], tolerance, TOLERANCE, BOUND, 1.5, "dash"),
-        LINES | _level(interval, tolerance, "95% interval", faded(EXACT, 0.4), 9.0, "solid") | {"showlegend": False},
-        value_mark(needed.epsilon, tolerance, f"ε = {numeral(needed.epsilon)}", EXACT, side="top right")
-        | {"marker": {"color": EXACT, "size": 13, "symbol": "diamond"}, "visible": has_epsilon, "name": "least ε"},
+        LINES | level | {"y": [tolerance, tolerance], "name": TOLERANCE, "hoverinfo": "skip"},
+        value_mark(needed, tolerance, f"ε = {numeral(epsilon_above(needed))}", EXACT, side="top right")
+        | {"marker": {"color": EXACT, "size": 13, "symbol": "diamond"}, "name": "least ε"}
+        | {"visible": math.isfinite(needed)},
     ]
     y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
     figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
@@ -116,8 +112,3 @@ def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:
     shown = np.where(np.isfinite(y) & (y > 0), y, np.nan)
     hover = "ε = %{x:,.3~r}: %{customdata}<extra>" + look.name + "</extra>"
     return line_of(look, x, shown, customdata=numerals(y), hovertemplate=hover)
-
-
-def _level(x: list[float] | list[None], y: float, name: str, colour: str, width: float, dash: str) -> Trace:
-    line = {"color": colour, "width": width, "dash": dash}
-    return {"x": x, "y": [y, y], "name": name, "line": line, "hoverinfo": "skip"}

@@ -43,9 +43,9 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
     """
     x = curves[0].x
     lines = [_line(curve) for curve in curves]
-    mark = value_mark(
-        epsilon, value, share_text(value), curves[0].look.colour, side=f"{'top' if value < HALF else 'bottom'} right"
-    )
+    above = "top" if value < HALF else "bottom"
+    side = "top left" if curves[0].y[-1] > curves[0].y[0] else f"{above} right"  # off a curve that rises
+    mark = value_mark(epsilon, value, share_text(value), curves[0].look.colour, side=side)
     y = titled(title, range=[-0.04, 1.06], tickformat=PERCENT, dtick=0.5)
     return figure_of([*lines, mark], x=small_epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
 

@@ -41,7 +41,7 @@ class Slider {
   }
 
   ticks() {
-    const marked = [...this.stops.keys()].filter((place) => POWER_OF_TEN.test(this.stops[place]));
+    const marked = [...this.stops.keys()].filter((place) => POWER_OF_TEN.test(this.stops[place]) || !this.stops[place + 1]);
     const shown = marked.length > MOST_TICKS ? marked.filter((_, k) => k % 2 === 0) : marked;
     return shown.map((place) => {
       const tick = Object.assign(document.createElement("i"), { textContent: grouped(this.stops[place]) });
