@@ -167,7 +167,7 @@ def accuracy(
 
 @type_checked
 def audit(report: AuditReport, *, promise: Guarantee | None = None) -> PlotlyFigure:
-    """Draw the privacy curve of an audit with the stated guarantee, as *Proofs* does.
+    """Draw the privacy curve of an audit, delta against epsilon, with the stated guarantee.
 
     Args:
         report: What `dp.audit_report` returns, with epsilons for the curve.

@@ -108,9 +108,7 @@ def _exponential(kind: type[Hellinger], **more: Any) -> Audit:
     return Audit(
         kind=kind,
         report=audit_die,
-        picture=lambda mechanism, worst, n: two_laws(
-            worst, x="released counts, the likely ones", ordered=mechanism.die.sides == 2
-        ),
+        picture=lambda mechanism, worst, n: two_laws(worst, x="released counts", ordered=mechanism.die.sides == 2),
         tables=TABLES,
         is_slow=lambda mechanism: mechanism.die.size > AT_ONCE,
         hypothetical=_throws(kind),

@@ -116,5 +116,5 @@ AUDIT = Audit(
     kind=MapExponential,
     report=audit_map,
     picture=lambda mechanism, worst, n: two_laws(worst, x="released interval"),
-    tables="Each table is shown by its counts in the CPT rows where the two differ.",
+    tables="Each table is shown by its counts (first value | second value) where the two differ.",
 )

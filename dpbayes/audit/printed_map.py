@@ -45,6 +45,7 @@ class PrintedMap:
     """
 
     named: ClassVar[str] = "the most likely value, chosen by its density"
+    summary: ClassVar[str] = "Releases one probability, chosen by its posterior density."
     prior: tuple[float, float]
     n: int
     epsilon: float
@@ -152,8 +153,8 @@ def _mechanism_at(numbers: Numbers) -> PrintedMap:
 AUDIT = Audit(
     kind=PrintedMap,
     report=audit_printed_map,
-    picture=lambda mechanism, worst, n: two_laws(worst, x="released estimate θ", y="density"),
-    tables="Each table is shown by the numbers of records in the first and in the second state.",
+    picture=lambda mechanism, worst, n: two_laws(worst, x=f"released estimate, {mechanism.omega} or more", y="density"),
+    tables="Each table is shown by its counts (first value | second value).",
     hypothetical=Hypothetical(
         title="Density-scored MAP, as printed (one node)",
         parameters=("epsilon", "n", "prior", "omega"),

@@ -242,8 +242,8 @@ def rows_texts(network: Network, *values: AnyArray) -> tuple[str, ...]:
     dots = "; …" if len(rows) > MOST_NAMED else ""
 
     def text(value: AnyArray, row: int) -> str:
-        cells = value[network.cells_of_row(row)].tolist()
-        return f"{network.row_label(row)}: {', '.join(numeral(cell, 4) for cell in cells)}"
+        cells = " | ".join(numeral(cell, 4) for cell in value[network.cells_of_row(row)].tolist())
+        return f"({cells})" if network.row_count == 1 else f"{network.row_label(row)}: ({cells})"
 
     return tuple("; ".join(text(value, row) for row in rows[:MOST_NAMED]) + dots for value in values)
 

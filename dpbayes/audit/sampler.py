@@ -72,7 +72,7 @@ AUDIT = Audit(
     picture=lambda mechanism, worst, n: two_laws(
         worst, x="sampled probability", y="times as likely as for the second table"
     ),
-    tables="Each table is shown by its counts in the CPT rows where the two differ.",
+    tables="Each table is shown by its counts (first value | second value) where the two differ.",
     cases={
         "Is a sample of a trimmed posterior private?": {
             "calibration": Calibration.AS_PRINTED,

@@ -13,6 +13,7 @@ import numpy as np
 
 from dpbayes.audit.adaptive import AdaptiveAudit
 from dpbayes.audit.entry import TablePair
+from dpbayes.audit.loss.law import PromisedLoss
 from dpbayes.audit.pictures import RAREST, TwoLaws
 from dpbayes.audit.registry import AUDITS, Audited
 from dpbayes.audit.report import SLACK, TIGHT, AuditReport, AuditVerdict, WorstCase
@@ -35,7 +36,7 @@ from dpbayes.experiments.claims import (
     failures_of,
     finding,
 )
-from dpbayes.figures.audit import LossBar, belief_axis, laws_figure, losses_figure, privacy_curve_figure, verdict_figure
+from dpbayes.figures.audit import LossBar, belief_axis, guesses_figure, laws_figure, losses_figure, verdict_figure
 from dpbayes.figures.claims import BoundCurves, bound_figure
 from dpbayes.figures.style import Figure, titled, value_mark
 
@@ -65,12 +66,13 @@ WORST = Panel(
     help="The two tables differ in one record, and have the largest privacy loss: at the marked release, where their "
     "probabilities differ most. They are named under “Formula, assumptions and sources”.",
 )
-CURVE = Panel(
-    "curve",
-    "How rare is a larger factor?",
-    "The privacy curve: delta against epsilon.",
-    help="(ε, δ)-differential privacy: for every set of outputs, the probability under one table is at most exp(ε) "
-    "times the probability under the other table, plus δ. δ = 10⁻⁶ adds at most one in a million.",
+GUESSES = Panel(
+    "guesses",
+    "How often can an attacker guess right?",
+    "The share of right guesses between two values of a record, against the belief in the likelier value.",
+    help="The attacker knows all other records, and that the remaining one has one of two values. A release that "
+    "speaks for the less likely value changes the guess. This is the privacy curve of (ε, δ)-differential privacy: the "
+    "height above the diagonal is δ times the belief in the less likely value, at the ε whose factor is the odds.",
 )
 
 
@@ -98,9 +100,9 @@ def audit_view(
     """
     slider = replace(SLIDER, stops=SLIDER.stops if hasattr(kind, "noise_model") else COARSE) if is_varied else None
     entry = next((entry for entry in AUDITS if entry.kind is kind and entry.outputs is None), None)
-    panels = () if entry is None else (LIMIT, WORST, CURVE) if entry.picture else (LIMIT, CURVE)
+    panels = () if entry is None else (LIMIT, WORST, GUESSES) if entry.picture else (LIMIT, GUESSES)
     if shows_laws:
-        panels = replace(WORST, large=True), replace(LIMIT, large=False), CURVE
+        panels = replace(WORST, large=True), replace(LIMIT, large=False), GUESSES
     board = Board("audit", "Privacy loss", panels, {}, "1", slider)
 
     def frames_at(stop: str) -> tuple[Frame, ...]:
@@ -117,7 +119,7 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
     pair = "the worst pair" if report.is_exact else "between the worst pair found and a bound for the worst pair"
     computed = f"Computed: {pair} of all tables that differ in one record, {audited.where}."
     figures, captions = {"verdict": _limit(report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
-    figures["curve"], captions["curve"] = _curve(report, limit)
+    figures["guesses"], captions["guesses"] = _guesses(report, limit)
     worst, drawn = report.worst, audited.entry.picture
     if drawn and worst and (picture := drawn(audited.mechanism, worst, **audited.sizes)):
         figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
@@ -126,11 +128,14 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
     numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
     makes = "can make a release" if is_exceeded else "makes a release at most"
     factors = f"One changed record {makes} {factor_text(shown)} times as likely as without the change"
-    factors += f"; ε = {numeral(limit.epsilon)} allows {factor_text(limit.epsilon)} times."
+    factors += f"; {_allows(limit, factor_text(limit.epsilon))} times."
     most = _belief(shown) if is_exceeded else belief_limit(_raised(shown), limit)
     rises = f"10% belief about one person can rise to {most}"
     if answer:
-        return Frame(f"{answer[0]}: a {rises}.", figures, tuple(filter(None, (factors, answer[1]))), captions, numbers)
+        summary = getattr(audited.mechanism, "summary", "")
+        return Frame(
+            f"{answer[0]}: a {rises}.", figures, (factors, f"{summary} {answer[1]}".strip()), captions, numbers
+        )
     compared = "more than" if is_exceeded else "as" if _belief(shown) == _belief(limit.epsilon) else "less than"
     tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
     said = {"chosen": "no ε is stated", "proved": f"the proved {limit} holds"}.get(
@@ -153,8 +158,8 @@ def _belief(loss: float) -> str:
     return f"{in_hundred(_raised(loss))}%"
 
 
-def _allows(limit: Guarantee) -> str:
-    return f"ε = {numeral(limit.epsilon)} allows {_belief(limit.epsilon)}"
+def _allows(limit: Guarantee, what: str) -> str:
+    return f"ε = {numeral(limit.epsilon)} allows {what}"
 
 
 def _is_within(proved: Guarantee, limit: Guarantee) -> bool:
@@ -187,7 +192,7 @@ def _limit(report: AuditReport, limit: Guarantee) -> Figure:
 def _verdict(rows: list[LossBar], limit: Guarantee) -> Figure:
     """Draw how far losses raise a belief, on an axis that does not depend on ε."""
     x, allowed = belief_axis(SUSPICION), _raised(limit.epsilon)
-    return verdict_figure(rows, x=x, limit=allowed, before=SUSPICION, allowed=_allows(limit))
+    return verdict_figure(rows, x=x, limit=allowed, before=SUSPICION, allowed=_allows(limit, _belief(limit.epsilon)))
 
 
 def _kind_of(report: AuditReport, limit: Guarantee) -> str:
@@ -216,23 +221,21 @@ def _bar(name: str, claim: Guarantee, verdict: str = "open", finding: str = "") 
     return LossBar(name, raised, raised, _belief(claim.epsilon), verdict, finding, factor)
 
 
-def _curve(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
-    """Draw the privacy curve, and say what its dot means: of the allowed loss if exceeded, else of half the loss."""
-    curve, broken = report.curve, report.broken_at(limit)
-    figure = privacy_curve_figure(
-        curve.epsilons,
-        curve.deltas,
-        curve.lower,
-        broken=broken,
-        claimed=(limit.epsilon, limit.delta) if report.claimed.is_private else None,
-        name=_kind_of(report, limit),
+def _guesses(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
+    """Draw how often the best guess of a record is right, with a sentence on two equally likely values."""
+    curve, certain = report.curve, np.append(report.curve.epsilons, np.inf)
+    is_exact = np.allclose(curve.deltas, curve.lower, rtol=1e-3, atol=1e-16)
+    beliefs, (most, _) = 1 / (1 + np.exp(-certain)), PromisedLoss(limit.epsilon, limit.delta).deltas(certain)
+    shares, allowed = (beliefs + (1 - beliefs) * deltas for deltas in (np.append(curve.deltas, 0.0), most))
+    broken = np.append(report.broken_at(limit), False) | (is_exact & (shares > allowed + SLACK))
+    figure = guesses_figure(beliefs, shares, allowed, is_exact=is_exact, broken=broken)
+    colour, side = INVALID if broken[0] else EXACT, "bottom right" if shares[0] > 0.9 else "top right"
+    dot = value_mark(0.5, shares[0], f"{in_hundred(shares[0])}%", colour, side=side)
+    meaning = (
+        f"The dot: if two values of a record are equally likely, a guess is right in 50% of cases, and with a release "
+        f"in at most {in_hundred(shares[0])}%. {_allows(limit, in_hundred(allowed[0]))}%."
     )
-    drawn = figure.data[0]
-    dot = int(np.abs(drawn["x"] - (limit.epsilon if broken.any() else min(limit.epsilon, report.needed) / 2)).argmin())
-    point = value_mark(drawn["x"][dot], drawn["y"][dot], "", INVALID if broken.any() else EXACT)
-    factor, delta = factor_text(float(drawn["x"][dot])), numeral(float(curve.deltas[dot]), 2)
-    meaning = f"The dot, for example: every set of releases is at most {factor} times as likely, plus {delta} (δ)."
-    return replace(figure, data=(*figure.data, point)), meaning
+    return replace(figure, data=(*figure.data, dot)), meaning
 
 
 def _two_laws(picture: TwoLaws, worst: WorstCase, audited: Audited, report: AuditReport) -> tuple[Figure, str]:

@@ -195,6 +195,32 @@ def _mark(epsilon: float, delta: float, floor: float, colour: str) -> Trace:
     )
 
 
+# Guesses
+
+
+def guesses_figure(
+    beliefs: FloatArray, shares: FloatArray, allowed: FloatArray, *, is_exact: bool, broken: BoolArray
+) -> Figure:
+    """Draw how often the best guess of one of two values is right, against the belief in the likelier one (E,).
+
+    The `shares` (E,) are exact or else upper bounds, and red where they are `broken` (E,). Without a release, a guess
+    is right as often as believed: this is the diagonal. The field from it to the `allowed` shares (E,) is shaded.
+    """
+    grey, own = {"color": BOUND, "width": 2}, {"color": EXACT, "width": 3, "dash": "solid" if is_exact else "dash"}
+    name, field = "with one" if is_exact else "with one, at most", {"fill": "tonexty", "fillcolor": faded(GREEN, 0.1)}
+    traces = [
+        LINES | {"x": beliefs, "y": beliefs, "name": "without a release", "line": grey},
+        LINES | {"x": beliefs, "y": allowed, "name": "allowed", "line": grey | {"dash": "dot"}} | field,
+        LINES | {"x": beliefs, "y": shares, "name": name, "line": own},
+    ]
+    if broken.any():
+        above, red = np.where(broken, shares, np.nan), {"color": INVALID, "width": 5}
+        traces.append(LINES | {"x": beliefs, "y": above, "name": "too often", "line": red, "showlegend": False})
+    axis = {"range": [0.5, 1.0], "tickformat": PERCENT, "dtick": 0.1}
+    x = titled("belief in the likelier value, before the release", **axis)
+    return figure_of(traces, x=x, y=titled("right guesses", **axis), height=380)
+
+
 # The worst neighbours
 
 
@@ -221,7 +247,7 @@ def laws_figure(
     traces = list[Trace]()
     for (name, law), colour, dash in zip(laws.items(), (FIRST, SECOND), ("solid", "dash"), strict=True):
         line = LINES | {"line": {"color": colour, "width": 2.5, "dash": dash}}
-        line |= {"fill": "tozeroy", "fillcolor": faded(colour, 0.2)} if is_linear else {}
+        line |= {"fill": "tozeroy", "fillcolor": faded(colour, 0.2)} if is_linear and np.ptp(second) else {}
         look = {"type": "bar", "marker": {"color": colour}} if is_few else line
         traces.append(look | {"x": places, "y": law[shown], "name": name})
     if mark:  # the text has room above the likely outputs, and below rare ones
@@ -231,6 +257,8 @@ def laws_figure(
         look = {"line": {"color": mark[2], "width": 3}, "marker": {"color": mark[2], "size": 8}}
         named = {"name": "largest factor", "textposition": f"{'top' if is_linear else 'bottom'} {side}"}
         traces.append(LINES | points | words | look | named)
+    x += "; those not drawn differ little" if is_few and len(places) < len(outputs) else ""
+    y += "" if is_linear else " (logarithmic)"
     axis = names_axis(x, nticks=6, tickangle=0) if isinstance(places, list) else titled(x)
     low, high = math.log10(min(ends)) - 1, math.log10(most) + 0.3
     heights = titled(y, range=[0, 1.2 * most]) if is_linear else powers_axis(y, low, high)

@@ -9,14 +9,15 @@ import pytest
 
 import dpbayes as dp
 from dpbayes.audit.entry import TablePair
+from dpbayes.audit.loss.law import PromisedLoss
 from dpbayes.audit.registry import Audited, audit
+from dpbayes.audit.risk import best_guess, losses_of
 from dpbayes.base.looks import INVALID
 from dpbayes.base.parameters import Parameter, parameters_of
-from dpbayes.base.text import numeral_above, typed
+from dpbayes.base.text import in_hundred, numeral_above, typed
 from dpbayes.base.validation import InputError
 from dpbayes.boards.proofs import audit_view, claim_view, outputs_view
 from dpbayes.experiments.claims import ClaimInputs, Evaluation, axis_parameter, finding
-from dpbayes.figures.audit import LEAST_DELTA
 from dpbayes.mechanisms import PRIVATE, Calibration, PosteriorSampler
 from dpbayes.mechanisms.die.hellinger import HellingerLocal, HellingerSmooth
 from dpbayes.model.dataset import Counts
@@ -45,7 +46,7 @@ def network_view(kind: Any, **fields: Any) -> Any:
     )
 
 
-def trace(frame: Any, name: str, panel: str = "curve") -> Any:
+def trace(frame: Any, name: str, panel: str = "guesses") -> Any:
     return next(trace for trace in frame.figures[panel].data if trace.get("name", "").startswith(name))
 
 
@@ -78,10 +79,14 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert mark["text"][0] == "one number: at most 1.14 times"
     assert max(mark["y"]) / min(mark["y"]) == pytest.approx(np.exp(2 / 16))
     assert frame.numbers == {"factor": pytest.approx(np.exp(2))}
-    drawn = trace(frame, "exact")
-    report = audit(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000, epsilons=drawn["x"])
-    np.testing.assert_allclose(drawn["y"], np.maximum(report.curve.deltas, LEAST_DELTA))
-    assert 2.0 in drawn["x"]
+    risk = dp.risk(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000)
+    law = losses_of(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000)
+    for name, losses in (("with one", law), ("allowed", PromisedLoss(2.0))):
+        drawn = trace(frame, name)
+        best = [best_guess(losses, belief).high for belief in drawn["x"][:-1]]
+        np.testing.assert_allclose(drawn["y"], [*best, 1.0])
+    shown = tuple(map(in_hundred, (risk.guess.high, risk.promised)))
+    assert frame.captions["guesses"].endswith("with a release in at most {}%. ε = 2 allows {}%.".format(*shown))
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
@@ -92,7 +97,7 @@ def test_every_board_is_complete_and_small(kind: Any) -> None:
     for (frame,) in board.frames.values():
         assert list(rows(frame)) in (["Stated and proved", "Computed"], ["Proved", "Computed"])
         assert len(re.findall(r"\d[\d,]*(?:\.\d+)?", frame.headline.replace(" × 10", ""))) <= 2
-        assert "curve" in frame.figures
+        assert "guesses" in frame.figures
 
 
 def test_the_sampler_as_stated_is_refuted() -> None:
@@ -106,7 +111,7 @@ def test_the_sampler_as_stated_is_refuted() -> None:
     assert f"release {numeral_above(np.exp(report.at_least))} times as likely" in frame.notes[0]
     assert frame.headline.endswith("99.7%, more than the stated ε allows.")
     assert frame.numbers["factor"] == pytest.approx(np.exp(report.at_least))
-    assert trace(frame, "above the claim")
+    assert trace(frame, "too often")
     (repaired,) = network_view(PosteriorSampler).frames_at("2")
     assert repaired.headline.endswith(", less than the proved ε allows.")
     assert f" at most {numeral_above(repaired.numbers['factor'])} times" in repaired.notes[0]
@@ -130,7 +135,7 @@ def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
     (frame,) = die_view(HellingerLocal, 200, die=die).frames_at("1")
     assert frame.notes[1].endswith("no ε is stated.")
     assert list(rows(frame)) == ["Computed"]
-    assert trace(frame, "above the ε setting")
+    assert trace(frame, "too often")
     first, second = (np.exp(HellingerLocal(die=die, epsilon=1.0).log_pmf(np.array(x))) for x in ((2, 198), (1, 199)))
     laws = {name: trace(frame, name, "worst")["y"] for name in ("first", "second")}
     np.testing.assert_allclose(laws["first"], first[1 : 1 + len(laws["first"])])

@@ -67,7 +67,7 @@ WITH_A_CURVE = [subject for subject in AuditSubject if subject not in {AuditSubj
 def test_every_mechanism_has_its_board_in_both_seats(subject: AuditSubject, seat: Seat) -> None:
     at = audited(subject, seat=seat.value)
     assert not sentences(at)
-    assert set(frame_of(board(at))["figures"]) == {"verdict", "worst", "curve"}
+    assert set(frame_of(board(at))["figures"]) == {"verdict", "worst", "guesses"}
 
 
 def test_an_audit_depends_on_n_alone() -> None:
@@ -101,6 +101,7 @@ def test_an_example_is_a_click_away_and_leaves_the_mechanism_as_it_is(case: str)
     assert INVALID not in str(board(corrected)), "a correction keeps to its epsilon"
     assert len({re.findall(r"[\d,]+ (?:records|throws)", str(frame_of(board(one))))[0] for one in (at, corrected)}) == 1
     assert headline(corrected).startswith(ANSWERS[case][1])
+    assert headline(press(corrected, "See the failure")) == headline(at)
     assert headline(press(at, "Back to mine")) == headline(open_page(PAGE))
     assert settings_of(press(corrected, "Back to mine")).options("audit").subject is AuditSubject["RELEASE"]
 
@@ -137,7 +138,7 @@ def test_what_cannot_be_audited_has_its_sentence_and_the_controls_stay(query: di
     fine(at.select_slider(key="parameter.audit.sides").set_value(2).run())
     fine(at.select_slider(key="parameter.audit.n").set_value(20).run())
     assert not sentences(at)
-    assert "curve" in frame_of(board(at))["figures"]
+    assert "guesses" in frame_of(board(at))["figures"]
 
 
 def test_a_graph_that_is_no_network_leads_to_the_tables_own() -> None:

@@ -118,7 +118,9 @@ def _choices(example: str, settings: Settings, answer: tuple[str, ...] | None) -
     if answer:
         corrected = partial(set_parameter, "audit.subject", AuditSubject[answer[2]])
         st.button("See the correction", key="audit.repaired", on_click=corrected)
-    elif example not in EXAMPLES:
+    elif example in EXAMPLES:
+        st.button("See the failure", key="audit.failing", on_click=partial(_open, Example(example)))
+    else:
         own = f"{kind_called(settings.mechanism).label} (mine)"
         controls.parameter_control("audit.subject", described=replace(SUBJECT, labels=(own, *SUBJECT.labels[1:])))
         st.caption(getattr(_entry(settings).kind, "summary", ""))
