@@ -20,7 +20,6 @@ from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.experiments.answers import (
-    THETA,
     Answers,
     Span,
     answers_of,
@@ -189,8 +188,8 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     release = inputs.release_at(float(stop or 1))
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
     shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
-    top = frame_height(np.zeros(len(THETA)) if shown is None else shown)
     points, means = points_of(inputs.span), read.means[:1]
+    top = frame_height(points, np.zeros(len(points)) if shown is None else shown)
     picture = AnswerPicture(points, shown, means, 0, top=top, span=inputs.span, interval=read.interval)
     decimals = FEWEST if read.interval is None else _decimals(*read.interval)
     headline = f"{inputs.real or f'ε = {stop}: a simulated release'} answers {probability_text(answer, decimals)}"
@@ -285,7 +284,7 @@ def _picture(inputs: CuratorInputs, read: Answers, ends: tuple[float, float]) ->
         None,
         read.means[:SHOWN],
         0,
-        top=frame_height(inputs.exact_density),
+        top=frame_height(points_of(inputs.span), inputs.exact_density),
         span=inputs.span,
         exact=inputs.exact_density,
         answer=inputs.answer,

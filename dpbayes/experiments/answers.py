@@ -15,8 +15,8 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
 
-THETA = np.linspace(0, 1, 127)[1:-1]
-"""The probabilities at which densities are drawn over the whole axis."""
+THETA = np.sin(np.linspace(0, np.pi / 2, 157)[1:-1]) ** 2
+"""The probabilities at which densities are drawn over the whole axis, close to each other near 0 and 1."""
 
 Span = tuple[float, float]
 """The part of the axis of probabilities that a picture shows."""
@@ -207,9 +207,8 @@ def smoothed(samples: FloatArray, theta: FloatArray = THETA) -> FloatArray:
     The bandwidth is Silverman's, and at least the distance of two points.
     """
     size, spread = samples.shape[-1], samples.std(axis=-1)
-    quartiles = np.quantile(samples, (0.25, 0.75), axis=-1)
-    inner = np.minimum(spread, (quartiles[1] - quartiles[0]) / 1.34)
-    width = np.maximum(0.9 * inner * size**-0.2, theta[1] - theta[0])[..., None, None]
+    inner = np.minimum(spread, np.subtract(*np.quantile(samples, (0.75, 0.25), axis=-1)) / 1.34)
+    width = np.maximum(0.9 * inner * size**-0.2, np.diff(theta).max())[..., None, None]
     nodes = np.union1d(THETA, theta)  # samples outside of what is shown have a part in it
     edges = np.concatenate([[0.0], (nodes[1:] + nodes[:-1]) / 2, [1.0]])
     counts = np.stack([np.histogram(row, edges)[0] for row in samples.reshape(-1, size)]) / size
@@ -223,18 +222,19 @@ def evened(densities: FloatArray, theta: FloatArray = THETA) -> FloatArray:
 
     The weights of points fall with their distance in standard deviations of the density, which grow by about 1%.
     """
-    total = densities.sum(axis=-1, keepdims=True)  # 0 for a density between two points
-    weights = densities / np.where(total > 0, total, 1.0)
-    mean = weights @ theta
-    spread = np.sqrt(np.maximum(weights @ theta**2 - mean**2, 0.0))
+    steps = np.gradient(theta)
+    total = densities @ steps[:, None]  # 0 for a density between two points
+    weights = densities * steps / np.where(total > 0, total, 1.0)
+    spread = np.sqrt(np.maximum(weights @ theta**2 - (weights @ theta) ** 2, 0.0))
     width = np.maximum(EVENED * spread, 1e-6)[..., None, None]
-    kernels = np.exp(-(((theta[:, None] - theta) / width) ** 2) / 2)
+    kernels = steps * np.exp(-(((theta[:, None] - theta) / width) ** 2) / 2)
     return np.asarray(((kernels / kernels.sum(axis=-1, keepdims=True)) @ densities[..., None])[..., 0])
 
 
 def is_like_prior(densities: FloatArray, prior: FloatArray) -> bool:
     """Return whether the densities (releases, grid) of most releases are all but that of the prior (grid,)."""
-    distances = np.abs(np.cumsum(densities - prior, axis=-1)).mean(axis=-1) * (THETA[1] - THETA[0])
+    steps = np.gradient(THETA)
+    distances = np.abs(np.cumsum((densities - prior) * steps, axis=-1)) @ steps
     return bool(np.median(distances) < LIKE_PRIOR)
 
 

@@ -71,9 +71,10 @@ class AnswerPicture:
     is_prior: bool = False
 
 
-def frame_height(density: FloatArray) -> float:
-    """Return the height of a frame for a density (grid,), which is decided by its inner part."""
-    inner = density[len(density) // 50 : -len(density) // 50 or None]
+def frame_height(theta: FloatArray, density: FloatArray) -> float:
+    """Return the height of a frame for a density (grid,), which is decided by its part away from both ends."""
+    low, high = np.quantile(theta[[0, -1]], (0.02, 0.98))
+    inner = density[(theta > low) & (theta < high)]
     return max(LEAST_TOP, 1.15 * float(np.max(inner[np.isfinite(inner)], initial=0.0)))
 
 
@@ -217,14 +218,16 @@ def _ends(answers: AnswerPicture) -> list[dict[str, Any]]:
     """Return notes on the probability of this release beyond the points where it leaves the frame, at either end."""
     if answers.density is None:
         return []
-    steps = np.diff(answers.theta, prepend=2 * answers.theta[0] - answers.theta[1])
-    outside = answers.density > answers.top
-    middle = len(outside) // 2
+    outside, middle = answers.density > answers.top, len(answers.theta) // 2
+    masses, near = answers.density * np.gradient(answers.theta), LABEL * (answers.span[1] - answers.span[0])
     notes = []
-    for side, x in ((slice(None, middle), 0.02), (slice(middle, None), 0.98)):
+    for side, inner in ((slice(None, middle), max), (slice(middle, None), min)):
         if outside[side].any():
-            mass = float(np.sum(np.where(outside[side], answers.density[side] * steps[side], 0.0)))
-            notes.append(_note(x, 0.99, f"▴ cut off: {100 * min(mass, 1.0):.0f}% of the area"))
+            x, mass = inner(answers.theta[side][outside[side]]), float(masses[side][outside[side]].sum())
+            if answers.answer is not None and abs(x - answers.answer) < near:
+                x = inner(x, answers.answer)  # the text covers no line
+            text = f"▴ cut off: {100 * min(mass, 1.0):.0f}% of the area"
+            notes.append(_beside(float(x), answers.span) | {"y": 0.99, "yanchor": "top", "text": text})
     return notes
 
 
@@ -232,13 +235,7 @@ def _outside(answers: AnswerPicture) -> list[dict[str, Any]]:
     """Return notes on the releases whose answers lie on either side of what is shown."""
     low, high = answers.span
     below, above = (int(np.count_nonzero(side)) for side in (answers.releases < low, answers.releases > high))
-    notes = (
-        (0.02, below, f"◂ {many(below, 'release')} further left"),
-        (0.98, above, f"{many(above, 'release')} further right ▸"),
-    )
-    return [_note(x, BETWEEN, text) for x, number, text in notes if number]
-
-
-def _note(x: float, y: float, text: str) -> dict[str, Any]:
-    anchor = "left" if x < 0.1 else "right" if x > 0.9 else "center"
-    return {"xref": "paper", "yref": "paper", "x": x, "y": y, "xanchor": anchor, "text": text, "showarrow": False}
+    left = {"x": 0.02, "xanchor": "left", "text": f"◂ {many(below, 'release')} further left"}
+    right = {"x": 0.98, "xanchor": "right", "text": f"{many(above, 'release')} further right ▸"}
+    place = {"xref": "paper", "yref": "paper", "y": BETWEEN, "showarrow": False}
+    return [place | note for number, note in ((below, left), (above, right)) if number]

@@ -81,7 +81,7 @@ def density_figure(
         traces.append(LINES | {"x": theta, "y": exact} | line | fill)
     curves = ([] if exact is None else [exact]) + list(private.values())
     span = _span(theta, curves, np.empty(0) if samples is None else samples) if zoom else [0.0, 1.0]
-    y = titled("posterior density", range=[0, frame_height(curves[0])])
+    y = titled("posterior density", range=[0, frame_height(theta, curves[0])])
     return figure_of(traces, x=titled(f"P({plain(name)})", range=span), y=y)
 
 
