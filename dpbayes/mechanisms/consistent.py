@@ -10,7 +10,7 @@ from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import Prior
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN_LAPLACE, nine_of_ten
+from dpbayes.mechanisms.exact_form import laplace_distance, nine_of_ten
 from dpbayes.mechanisms.laplace import LAPLACE, LaplaceUpdates
 from dpbayes.mechanisms.release import ReleasedPosterior
 
@@ -86,7 +86,6 @@ CONSISTENT = replace(
     ),
     require=lambda network: network.closure,  # refuses families that are too large to be fitted
     accuracy=lambda spec, scale: (
-        nine_of_ten("noisy counts", NINE_OF_TEN_LAPLACE * float(scale))
-        + " The typical error of the fitted counts is less."
+        nine_of_ten("noisy count", laplace_distance(scale)) + " The typical error of the fitted counts is less."
     ),
 )

@@ -43,8 +43,8 @@ REACH = 100
 SHOWN_DELTA = 1e-12
 """The delta at which a rho is converted to an epsilon for a mechanism with both: the smallest delta that is allowed."""
 
-NINE_OF_TEN, NINE_OF_TEN_LAPLACE = 1.645, math.log(10)
-"""Nine of ten values are within this many standard deviations of a normal mean, or scales of a Laplace one."""
+NINE_OF_TEN = 1.645
+"""Nine of ten values are within this many standard deviations of a normal mean."""
 
 
 # Calibration
@@ -385,8 +385,16 @@ class Releasable:
         return with_noise(self.noise, values, scales)
 
 
-def nine_of_ten(what: str, within: float, unit: str = "record") -> str:
-    """Return a sentence on the whole distance within which, on average, nine of ten of the numbers are."""
-    distance = many(math.ceil(within), unit) if unit else f"{math.ceil(within):,}"
-    sentence = f"On average, 90% of the {what} are within {distance} of the true ones"
-    return sentence + (", so smaller groups cannot be distinguished from the noise." if within >= 1 else ".")
+def laplace_distance(scale: Fraction) -> int:
+    """Return the least whole distance within which nine of ten values of discrete Laplace noise are.
+
+    With q = exp(-1 / scale), P[|z| > d] = 2 q^(d + 1) / (1 + q).
+    """
+    log_share = math.log(0.05 * (1.0 + math.exp(-1.0 / float(scale))))
+    return max(math.ceil(-float(scale) * log_share) - 1, 0)
+
+
+def nine_of_ten(what: str, distance: int, unit: str = "record") -> str:
+    """Return a sentence on the whole distance within which the noise of a number is nine times of ten."""
+    within = f"within {many(distance, unit) if unit else f'{distance:,}'} of" if distance else "equal to"
+    return f"Each {what} is {within} the true one with a probability of at least 90%."

@@ -15,10 +15,10 @@ from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
 from dpbayes.mechanisms.exact_form import (
     DISCRETE_LAPLACE,
-    NINE_OF_TEN_LAPLACE,
     Releasable,
     ReleaseSpec,
     Sensitivity,
+    laplace_distance,
     nine_of_ten,
 )
 from dpbayes.mechanisms.noise.law import UNIT, NoiseLaw
@@ -183,5 +183,5 @@ FOURIER = Releasable(
     statistic=lambda network, counts: coefficients(network, counts)[1:],
     length=lambda spec: len(spec.network.closure) - 1,
     read=lambda mechanism, integers, n: mechanism.outcome_of(np.array((n, *integers), dtype=np.float64), n),
-    accuracy=lambda spec, scale: nine_of_ten("coefficients", NINE_OF_TEN_LAPLACE * float(scale), ""),
+    accuracy=lambda spec, scale: nine_of_ten("coefficient", laplace_distance(scale), ""),
 )

@@ -118,5 +118,5 @@ GAUSSIAN = Releasable(
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_GAUSSIAN,
     sensitivity=_squared_sensitivity,
-    accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN * float(scale)),
+    accuracy=lambda spec, scale: nine_of_ten("count", math.ceil(NINE_OF_TEN * float(scale) - 0.5)),
 )

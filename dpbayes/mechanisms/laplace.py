@@ -12,7 +12,7 @@ from dpbayes.base.text import latex
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import type_checked
 from dpbayes.mechanisms.base import AdditiveNoise, Prior
-from dpbayes.mechanisms.exact_form import DISCRETE_LAPLACE, NINE_OF_TEN_LAPLACE, Releasable, nine_of_ten
+from dpbayes.mechanisms.exact_form import DISCRETE_LAPLACE, Releasable, laplace_distance, nine_of_ten
 from dpbayes.mechanisms.noise.law import NoiseLaw
 from dpbayes.mechanisms.parameters import EPSILON, NOISE, Noise
 from dpbayes.mechanisms.release import ReleasedPosterior
@@ -99,5 +99,5 @@ LAPLACE = Releasable(
     kind=LaplaceUpdates,
     integers="a noisy count of every cell, in the order of the network's cells",
     noise=DISCRETE_LAPLACE,
-    accuracy=lambda spec, scale: nine_of_ten("counts", NINE_OF_TEN_LAPLACE * float(scale)),
+    accuracy=lambda spec, scale: nine_of_ten("count", laplace_distance(scale)),
 )

@@ -196,7 +196,7 @@ def _rebuilt(mechanism: GaussianResiduals, integers: IntArray, n: int) -> Releas
 
 def _accuracy(spec: ReleaseSpec, scale: Fraction) -> str:
     noise = RESIDUALS.simulated(spec).node_noise_sd.max()
-    return nine_of_ten("counts that are rebuilt", NINE_OF_TEN * float(noise))
+    return nine_of_ten("rebuilt count", math.ceil(NINE_OF_TEN * float(noise)))
 
 
 RESIDUALS = Releasable(

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -6,7 +7,8 @@ from scipy import stats
 
 from dpbayes.base.validation import InputError
 from dpbayes.mechanisms import Calibration, Exact, GaussianUpdates, LaplaceFourier, LaplaceUpdates
-from dpbayes.mechanisms.exact_form import NINE_OF_TEN, NINE_OF_TEN_LAPLACE, nine_of_ten
+from dpbayes.mechanisms.gaussian import GAUSSIAN
+from dpbayes.mechanisms.laplace import LAPLACE
 from dpbayes.mechanisms.stealth import increment_for, needed_increments
 from dpbayes.model.dataset import Counts
 from dpbayes.model.fourier import coefficients
@@ -216,8 +218,10 @@ def test_a_family_too_wide_for_its_residuals_is_released_without_a_noise_model(k
         release.noise_aware()
 
 
-def test_nine_of_ten_are_within_the_stated_distance_and_groups_are_hidden_by_noise_of_a_record_or_more():
-    assert "smaller groups" in nine_of_ten("counts", 9.5)
-    assert "groups" not in nine_of_ten("counts", 0.789)
-    within = stats.norm.cdf(NINE_OF_TEN), stats.laplace.cdf(NINE_OF_TEN_LAPLACE)
-    assert 2 * np.array(within) - 1 == pytest.approx([0.9, 0.9], abs=1e-4)
+@pytest.mark.parametrize(("form", "power"), [(LAPLACE, 1), (GAUSSIAN, 2)])
+@pytest.mark.parametrize("scale", [0.1, 0.5, 1.0, 1.6, 10.0, 160.0])
+def test_an_accuracy_states_the_least_distance_of_nine_of_ten_values(form, power, scale):
+    distances = np.abs(np.arange(-int(40 * scale) - 1, int(40 * scale) + 2))
+    mass = np.exp(-((distances / scale) ** power) / power)
+    least = next(d for d in range(len(mass)) if mass[distances <= d].sum() >= 0.9 * mass.sum())
+    assert (f"within {least:,} record" if least else "equal to") in form.accuracy(None, Fraction(scale))

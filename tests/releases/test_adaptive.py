@@ -111,7 +111,7 @@ def test_nine_of_ten_counts_are_as_near_as_stated(request_: AdaptiveRequest) -> 
     near = []
     for seed in range(60):
         drawn = SampledSteps(request_, carried_out(request_.plan, DATA, SimulatedDraws(np.random.default_rng(seed))))
-        (stated,) = re.findall(r"are within (\d+) records? of", drawn.accuracy)
+        (stated,) = re.findall(r"is within (\d+) records? of", drawn.accuracy)
         errors = drawn.tables.outcome.updates - count(drawn.network, DATA).values
         near.append(np.mean(np.abs(errors) <= int(stated)))
     assert 0.9 < np.mean(near) < 0.995

@@ -210,7 +210,7 @@ class SampledSteps:
         variance = self.network.residuals.cell_variances(self.release.measured.variances).max()
         target = self.request.plan.target
         aim = f" The graph was chosen for predictions of {target}." if target else ""
-        return nine_of_ten("counts in the tables", NINE_OF_TEN * math.sqrt(variance)) + aim
+        return nine_of_ten("count in the tables", math.ceil(NINE_OF_TEN * math.sqrt(variance))) + aim
 
     @property
     def noise(self) -> str:
