@@ -126,9 +126,9 @@ HELP = (
 
 DRAW = "Draw an arrow to see what it saves."
 NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
-MEANING = "Error: how far two columns’ released probabilities are from the true ones. ε is the same with any arrows."
-PRICE = f"{MEANING} Noise and few records cost accuracy: the gap to the pale bar."
-PRICE_OF = f"{MEANING} Of the {{}} points that {{}} saves without noise, noise and few records take {{}}."
+MEANING = "Error: how far the released probabilities of two columns are from the true ones, averaged over all pairs."
+PRICE = "ε is the same with any arrows. Noise and few records cost accuracy: the gap to the pale bar."
+PRICE_OF = "ε is the same with any arrows. Of the {} points that {} saves without noise, noise and few records take {}."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 
@@ -161,11 +161,11 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     numbers = {"error": POINTS * errors.error.value} | {bar.name: bar.net for bar in bars}
     arrows, captions = len(inputs.network.edges), {"worth": _price(bars)}
     bare = inputs.bare.at(epsilon) if arrows else errors
-    if arrows:
+    if arrows > 1:
         bars.insert(0, _whole_bar(inputs.bare.limit - inputs.study.limit, errors, bare))
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
-    return Frame(headline, figures, () if arrows else (DRAW if bars else NO_ARROW,), captions, numbers)
+    return Frame(headline, figures, (MEANING,) if arrows else (MEANING, DRAW if bars else NO_ARROW), captions, numbers)
 
 
 def clear_changes(errors: ArrowErrors) -> list[int]:
@@ -192,9 +192,9 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
         return f"a release has a larger mean error than a guess of equal probabilities: {after}, not {guess} points."
     if not arrows:
         return f"without arrows, {ERROR} is {after} percentage points."
-    which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
+    which, ending, them = ("the arrow", "s", "it") if arrows == 1 else (f"the {arrows} arrows", "", "them")
     if not _is_clear(gain, errors):
-        return f"{which} make{ending} no clear difference: {ERROR} is {after} percentage points."
+        return f"{which} make{ending} no clear difference: {ERROR} with {them} is {after} percentage points."
     verb = f"{'lower' if gain.value > 0 else 'raise'}{ending}"
     return f"{which} {verb} {ERROR} from {before} to {after} percentage points."
 

@@ -21,8 +21,8 @@ LEFT = 0.3
 TEXT, BAR, THICK = 0.25, -0.2, 0.32
 """Where the texts and the bars of a row are, above and below its middle, and how thick the bars are."""
 
-TEACHES = "without noise, from endless records"
-LOOKS = SAVES, LOSES, CLOSE = ("saves at this ε", EXACT), ("loses at this ε", PRIVATE), ("too close to call", BOUND)
+TEACHES = "without noise, with unlimited records"
+SAVES, LOSES = ("saves at this ε", EXACT), ("loses at this ε", PRIVATE)
 """What the legend says of the bars, and their colours."""
 
 
@@ -54,13 +54,13 @@ class ArrowBar:
     change: str = ""
 
     @property
-    def look(self) -> tuple[str, str]:
-        """What the arrow does, as the legend says it, and its colour."""
-        return CLOSE if not self.is_clear else SAVES if self.net > 0 else LOSES
+    def look(self) -> tuple[str, str] | None:
+        """What the arrow clearly does, as the legend says it, and its colour."""
+        return (SAVES if self.net > 0 else LOSES) if self.is_clear else None
 
 
 def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
-    """Draw for each arrow what it saves, with its interval, before a pale bar: what it would save without noise.
+    """Draw for each arrow what it clearly saves, and an interval, before a pale bar: what it would save without noise.
 
     The axis stays while epsilon moves, unless a bar or an interval needs more.
 
@@ -79,7 +79,7 @@ def arrows_figure(bars: Sequence[ArrowBar]) -> Figure:
     return figure_of(
         [
             _bars(taught, rows, TEACHES, faded(BOUND, 0.4)),
-            *(_of_look(look, bars, net, rows) for look in LOOKS),
+            *(_of_look(look, bars, net, rows) for look in (SAVES, LOSES)),
             {"type": "scatter", "x": net, "y": rows + BAR, "showlegend": False} | interval,
             _zero(rows),
             _texts([_short(bar) for bar in bars], low + 1e-3 * span, rows, "middle right"),
@@ -100,9 +100,9 @@ def _bars(lengths: FloatArray, rows: FloatArray, name: str, colour: str) -> Trac
 
 
 def _of_look(look: tuple[str, str], bars: Sequence[ArrowBar], net: FloatArray, rows: FloatArray) -> Trace:
-    """Return the bars of one look, which the legend names if there are any with a colour of their own."""
+    """Return the bars of one look, which the legend names if there are any."""
     has = np.array([bar.look == look for bar in bars])
-    return _bars(np.where(has, net, 0.0), rows, *look) | {"showlegend": bool(has.any()) and look is not CLOSE}
+    return _bars(np.where(has, net, 0.0), rows, *look) | {"showlegend": bool(has.any())}
 
 
 def _zero(rows: FloatArray) -> Trace:
@@ -125,8 +125,8 @@ def _short(bar: ArrowBar) -> str:
 
 def _result(bar: ArrowBar, digits: int) -> str:
     """Return what an arrow does in words, with its number if it is clear."""
-    if not bar.is_clear:
-        return bar.look[0]
+    if bar.look is None:
+        return "too close to call"
     if bar.change:
         return f"<b>error {bar.change}</b>"
     saved = f"<b>{bar.look[0].split()[0]} {abs(bar.net):.{digits}f}</b>"

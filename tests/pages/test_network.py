@@ -60,7 +60,7 @@ def test_a_table_without_public_probabilities_has_a_board_for_the_curator_alone(
     assert [shown for looked in at.session_state["looked"].values() for shown in looked] == [GRAPHS]
     assert "looked" not in open_page(PAGE).session_state, "public probabilities show nothing of the table"
     assert arrow_view(Chosen(Settings(data="fulton_binary"))).board.private
-    assert "no guarantee covers arrows that are chosen by it" in everything(at)
+    assert "no guarantee covers arrows that are chosen by this picture" in everything(at)
     other = open_page(PAGE, data="fulton_binary", seat="recipient")
     assert boards(other) == 0
     assert "for the curator only, from the records" in everything(other)

@@ -65,10 +65,7 @@ WITHOUT_RECORDS = (
     "only, from the records."
 )
 
-NOT_FOR_A_CHOICE = (
-    "Not private (curator view). In a release, use arrows that you know of without this picture: no guarantee covers "
-    "arrows that are chosen by it. Or choose them privately:"
-)
+NOT_FOR_A_CHOICE = "Not private (curator view): no guarantee covers arrows that are chosen by this picture."
 
 
 def network_page(chosen: Chosen) -> None:
@@ -256,9 +253,7 @@ def _worth(chosen: Chosen) -> None:
     if chosen.public_source is None:
         with st.container(horizontal=True, vertical_alignment="center", key="band"):
             st.caption(NOT_FOR_A_CHOICE)
-            if st.button(
-                "Adaptive on Release", type="tertiary", icon=":material/arrow_forward:", icon_position="right"
-            ):
+            if st.button("Choose arrows privately", type="tertiary", icon=":material/arrow_forward:"):
                 change(mechanism=OF_RECORDS[0].__name__)
                 turn_to("pages/release.py")
     elif chosen.reads_records:
