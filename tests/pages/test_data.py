@@ -15,7 +15,7 @@ from dpbayes.experiments.claims import BoundClaim
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
-from dpbayes.ui.pages.data_columns import LEAK
+from dpbayes.ui.pages.data_columns import FROM_RECORDS, LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.options import ProofsView
 from dpbayes.ui.session.settings import Seat
@@ -170,8 +170,8 @@ def test_declared_domains_stay_while_other_pages_are_looked_at(at: AppTest) -> N
 
 def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> None:
     load(at, AGES)
-    assert "The values of 2 of 2 columns are not declared public." in plain(everything(at))
-    assert sum(plain(LEAK) in plain(c.value) for c in at.caption) == 1
+    assert "Not yet declared public: the values of 2 of 2 columns." in plain(everything(at))
+    assert sum(plain(LEAK + FROM_RECORDS) in plain(c.value) for c in at.caption) == 1
     one_sentence(go(at, "pages/release.py"), "were read from the records")
     assert not [button for button in at.button if button.key == "release.make"]
     press(go(at, PAGE), at.button(key="all.public").label)

@@ -61,26 +61,31 @@ MOST_RECORDS = 10_000
 OTHER = "Other path …"
 
 NEEDS = """
-1. **The file.** Its first row has the names of the columns. Each further row is one record: what the table says of one
-   person. Up to 200 MB.
-2. **What is read.** Texts become values, numbers become ranges, and blanks the value *missing*. All of it can be
-   corrected. Columns that identify a person are left out.
+1. **The file.** Its first row has the names of the columns. Each further row is one record: the values of one person.
+2. **What is read.** Texts become values, numbers ranges, blanks *missing*. Identifiers are left out. You can edit all.
 3. **What happens to it.** The table stays in this session, on the computer that runs dpbayes, and is never part of a
    link. Nothing is released before you choose ε on *Release*.
 """
 
 EXAMPLE = """
-| age | smoker | ward | readmitted |
-|----:|:-------|:--------|:----|
-|  47 | no     | surgery | no  |
-|  81 | yes    | general | yes |
-|     | no     | general | no  |
+**A file with these rows …**
+
+| age | smoker | ward    |
+|----:|:-------|:--------|
+|  47 | no     | surgery |
+|  81 | yes    | general |
+|     | no     | general |
+
+**… is read as these columns and values**
+
+| column | values              |
+|:-------|:--------------------|
+| age    | < 50; ≥ 50; missing |
+| smoker | no; yes             |
+| ward   | general; surgery    |
 """
 
-PROTECTED = (
-    "A release protects the records of this table, an example or your own. Public: the number of records, and the "
-    "values of a column. Protected: which record has which value."
-)
+PROTECTED = "A release protects which record has which value. The number of records and the columns’ values are public."
 
 
 def data_page(chosen: Chosen) -> None:
@@ -89,7 +94,7 @@ def data_page(chosen: Chosen) -> None:
     place, ready = st.container(), st.container()
     chosen = Chosen.now()
     with st.container(key="columns"):
-        left, right = st.columns([5, 4], gap="medium") if chosen.is_curator else (st.container(),) * 2
+        left, right = st.columns([3, 2], gap="medium") if chosen.is_curator else (st.container(),) * 2
     is_own = chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
     mine = upload()
     if chosen.is_curator and chosen.settings.data == "upload" and mine is not None:
@@ -133,7 +138,8 @@ def _head(chosen: Chosen, place: DeltaGenerator) -> bool:
 
 def _about(chosen: Chosen) -> str:
     """Return the page's sentence. Errors: InputError for the recipient of a table that is not here, or not declared."""
-    title, n = escaped(chosen.data_title), chosen.n
+    is_secret = not chosen.is_curator and (chosen.is_connected or chosen.settings.data == "upload")
+    title, n = "The curator’s table" if is_secret else escaped(chosen.data_title), chosen.n
     if chosen.refused:
         records = "" if n is None else f"{many(n, 'record')}, but "
         return f"{title}: {records}the columns need a correction."
@@ -171,8 +177,7 @@ def _preview(chosen: Chosen) -> None:
             return
         net = counts.network
         names, states = net.names, net.states
-        tables = [net.table(counts.values, node).reshape(-1, net.cards[node]) for node in range(len(names))]
-        records = [table.sum(axis=0).astype(np.int64) for table in tables]
+        records = [net.table(counts.values, k).reshape(-1, r).sum(0).astype(np.int64) for k, r in enumerate(net.cards)]
     else:
         data = chosen.dataset
         names, states = data.names, data.states
@@ -221,7 +226,8 @@ def _of_origin(origin: str, chosen: Chosen) -> None:
         with sentence_instead():
             _connector(chosen)
     else:
-        _loader()
+        with sentence_instead():
+            _loader()
 
 
 def _is_offered(origin: str) -> bool:
@@ -270,7 +276,7 @@ def _synthesise(chosen: Chosen) -> None:
     with second:
         available = {Cpts.PUBLISHED: source in NAMED, Cpts.RANDOM: True, Cpts.GIVEN: source in given_cpts()}
         kinds = [kind for kind in Cpts if available[kind] or kind is settings.cpts]
-        controls.choice("Its probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
+        controls.choice("Probabilities", "cpts", kinds, format_func=lambda kind: kind.value)
     with third:
         controls.text_field("Records", "records", help="At most 10,000,000.")
     with fourth:
@@ -291,12 +297,8 @@ def _source_title(spec: str) -> str:
 
 
 def _loader() -> None:
-    """Read a file into the session; the former table stays until the new one is usable."""
-    try:
-        person().require(Act.UPLOAD)
-    except InputError as error:
-        show_refusal(error)
-        return
+    """Read a file into the session; the former table stays until the new one is usable. Errors: InputError."""
+    person().require(Act.UPLOAD)
     with st.container(horizontal=True, vertical_alignment="center"):
         file = st.file_uploader("Table file (CSV, Excel or Parquet)", type=None, key="table.file", width=480)
         place = st.container(width="content")

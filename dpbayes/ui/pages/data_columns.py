@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -50,7 +50,7 @@ VALUES_HELP = (
 MEANING_HELP = "What the column records, in a few words. Explore asks its questions in these words."
 MISSING_HELP = (
     f'"{NONE}": the column has no missing values; a release would count one as the first value. "{OWN}": they are a '
-    f'value of their own. "{COUNT_AS} …": they count as one of the other values.'
+    f'value of their own. "{COUNT_AS} …": they count as one of the other values. "= n/a": n/a is missing, too.'
 )
 PUBLIC = "public"
 """What the page calls a domain that is known without the records."""
@@ -63,7 +63,8 @@ PUBLIC_HELP = (
 MERGE = "Count misspelt values as the usual ones"
 MISSPELT = "**Misspelt?** Some values are rare, and much like a frequent one that they could count as"
 
-LEAK = "A release shows the values of its columns to everyone: correct the cells, then declare what anyone could list."
+LEAK = "A release shows them to everyone: correct the cells, then declare what anyone could list."
+FROM_RECORDS = " No guarantee covers cut points that come from the records."
 
 _PREFIX, _BETWEEN = re.compile(rf"^({CUT_AT}|cut)?"), re.compile(r"[;,\s]+")
 """What may stand before cut points, and between them."""
@@ -213,10 +214,10 @@ def declare_columns(mine: Table, keep: Callable[[Table], None], place: DeltaGene
         row_height=row_height(len(mine.columns)),
         column_config={
             "use": st.column_config.CheckboxColumn(width=65, help=USE_HELP),
-            "column": st.column_config.TextColumn(width=165),
+            "column": st.column_config.TextColumn(width=110),
             "meaning": st.column_config.TextColumn(width=90, help=MEANING_HELP, max_chars=MAX_NAME),
-            "values": st.column_config.TextColumn(width=205, help=VALUES_HELP),
-            "missing": st.column_config.TextColumn(RULE, width=120, help=MISSING_HELP),
+            "values": st.column_config.TextColumn(width=310, help=VALUES_HELP),
+            "missing": st.column_config.TextColumn(RULE, width=130, help=MISSING_HELP),
             "public": st.column_config.CheckboxColumn(PUBLIC, width=80, help=PUBLIC_HELP),
         },
         key=_key(mine),
@@ -233,25 +234,24 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     cuts = {k: domain for k, domain in lacking.items() if isinstance(domain, Cuts) and text_of(domain) == read[k]}
     if lacking:
         which = f"{len(lacking)} of {many(len(domains), 'column')}"
-        st.caption(f"**The values of {which} are not declared public.** {LEAK}")
+        st.caption(f"**Not yet declared public: the values of {which}.** {LEAK}{FROM_RECORDS * bool(cuts)}")
     listed = {place: domain for place, domain in lacking.items() if place not in cuts}
     few = dict(list(cuts.items())[:FEW_REASONS])
     texts = ", ".join(f"{mine.columns[place].name} {text_of(domain)}" for place, domain in few.items())
     merged = _merged(mine) if isinstance(mine, Upload) and not mine.refused else {}
-    buttons: dict[str, tuple[str, Mapping[int, Column]]] = {
-        "all.merged": (MERGE, merged),
-        "all.public": (f"Declare the values of {many(len(listed), 'column')} public", listed),
-        "all.round": (f"Declare {escaped(texts)}, rounded from the records", few),
-    }
+    buttons: list[tuple[str, str, Mapping[int, Column]]] = [
+        (MERGE, "all.merged", merged),
+        (f"Declare the values of {many(len(listed), 'column')} public", "all.public", listed),
+        (f"Declare {escaped(texts)}, rounded from the records", "all.round", few),
+    ]
     if merged:
         spelt = ((one.name, "; ".join(SAME.join(own) for own in one.groups if len(own) > 1)) for one in merged.values())
         st.warning(". ".join([MISSPELT, *(f"**{escaped(name)}**: {escaped(text)}" for name, text in spelt)]))
-    kind: Literal["primary", "secondary"] = "primary"
     with st.container(horizontal=True, vertical_alignment="center"):
-        for key, (label, declared) in buttons.items():
-            if declared:
-                st.button(label, key=key, type=kind, on_click=_declare, args=(mine, keep, declared))
-                kind = "secondary"
+        for place, (label, key, declared) in enumerate(button for button in buttons if button[-1]):
+            st.button(
+                label, key=key, type="secondary" if place else "primary", on_click=_declare, args=(mine, keep, declared)
+            )
         _description(mine, keep)
 
 
@@ -445,13 +445,12 @@ def public_columns(chosen: Chosen) -> None:
         meaning = {"meaning": readable[name].meaning if name in readable else ""} if readable else {}
         is_hidden = name in leaks and not chosen.is_curator
         values = {"values": "not declared public" if is_hidden else "; ".join(states)}
-        public = {PUBLIC: "no" if name in leaks else "yes"}
+        public = {PUBLIC: "no" if name in leaks else "yes"} if leaks else {}
         lines.append({"column": name} | meaning | values | public)
     with st.container(key="domains"):
         st.dataframe(
             pd.DataFrame.from_records(lines),
             hide_index=True,
-            column_order=None if leaks else [name for name in lines[0] if name != PUBLIC],
             height=HEADER + row_height(len(lines)) * min(len(lines), ROWS_SHOWN),
             row_height=row_height(len(lines)),
             column_config={
