@@ -122,9 +122,7 @@ def top_bar(title: str, *, has_seat: bool) -> None:
             if why:
                 st.caption(why)
     if current().seat is Seat.RECIPIENT and title != "dpbayes":
-        st.caption(
-            f"Recipient view: only a release, real or simulated.{'' if has_seat else ' Explore changes the view.'}"
-        )
+        st.caption(f"Recipient view: what readers of a release see.{'' if has_seat else ' Explore changes the view.'}")
     if missing:
         st.caption(missing)
 

@@ -43,7 +43,7 @@ from tests.pages.conftest import (
 )
 from tests.releases.made import NETWORK, opened, released
 
-PAGE, AUTHOR = "pages/release.py", "No check shows who wrote it."
+PAGE = "pages/release.py"
 
 
 def box(at: AppTest, label: str) -> Any:
@@ -105,6 +105,7 @@ def test_one_press_opens_the_dataset_and_makes_the_release(path: Path, query: di
     assert page_headline(at).endswith("at a cost of ε = 0.5.")
     at = make(at)
     assert is_valid(at)
+    assert any(re.match(r"\*\*The table answers 0\.\d+\.\*\*$", text.value) for text in at.markdown)
     account = ledger.read_books(path).account(name)
     assert (account.budget, account.spent) == (Fraction(3, 2), Fraction(1, 2))
     (spending,) = ledger.read_books(path).of(name)
@@ -177,8 +178,7 @@ def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, 
     frame = frame_of(boards(at)[-1])
     assert frame["captions"]["answer"].endswith("of a made-up table as large as yours.")
     assert frame["figures"]["answer"]["layout"]["xaxis"]["ticktext"][1] == "your table’s answer", "not a number"
-    at = open_page("pages/explore.py")
-    at = fine(at.switch_page(PAGE).run())
+    at = fine(open_page("pages/explore.py").switch_page(PAGE).run())
     assert any("you have looked at exact posteriors." in text for text in captions(at))
     assert any("not private" in text for text in captions(at))
     assert frame_of(boards(at)[-1])["captions"]["answer"].endswith("of the table.")
@@ -321,14 +321,12 @@ def test_the_lists_are_what_the_ledger_says_and_a_release_opens_as_it_was_releas
     fine(at.selectbox(key="ledger.row").set_value(published.row).run())
     assert not any("later releases" in text.value for text in at.markdown)
     assert "60 records of the dataset garden" in "\n".join(text.value for text in at.markdown)
-    assert len(rows(at)[0]["x"]) == 3, "the rows of grass"
 
 
 def test_a_ledger_that_was_edited_is_a_sentence(path: Path, tmp_path: Path) -> None:
     opened(tmp_path)
     path.write_bytes(b"no ledger")
-    assert all("is not a ledger" in sentence for sentence in sentences(open_page(PAGE)))
-    assert sentences(open_page(PAGE))
+    assert "is not a ledger" in sentences(open_page(PAGE))[0]
 
 
 def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
@@ -341,7 +339,6 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
     assert "2 rows are unchanged" in at.success[0].value
     fine(at.text_input(key="ledger.seen").set_value("0" * 64).run())
     one_sentence(at, "its last rows were removed")
-    assert not at.success
 
 
 # A release that somebody has
@@ -349,10 +346,10 @@ def test_a_hash_that_was_kept_is_looked_for(path: Path, tmp_path: Path) -> None:
 
 def test_without_a_file_there_is_an_example_that_verifies() -> None:
     at = open_page(PAGE, seat="recipient")
-    assert page_headline(at) == f"Built-in example: 8 of 8 checks passed. {AUTHOR}"
+    assert page_headline(at) == "Built-in example: 8 of 8 checks passed."
     assert "ε = 0.6" in next(plain(text.value) for text in at.markdown if text.value.startswith("**One person"))
     assert frame_of(boards(at)[-1])["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This")
-    assert page_headline(uploaded(read_data(EXAMPLE_FILE))) == f"Your file release.json: 8 of 8 checks passed. {AUTHOR}"
+    assert page_headline(uploaded(read_data(EXAMPLE_FILE))) == "Your file release.json: 8 of 8 checks passed."
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_choice(
@@ -389,10 +386,8 @@ def test_a_file_is_checked_and_a_changed_one_is_not_shown(path: Path, tmp_path: 
     data = released(tmp_path).document
     at = uploaded(data)
     assert is_valid(at)
-    assert len(boards(at)) == 1
     changed = data.replace(b'"n":60', b'"n":61')
     fine(at.file_uploader(key="release.file").set_value(("release.json", changed, "application/json")).run())
-    assert not is_valid(at)
     assert "not a valid release" in at.error[0].value
     assert not boards(at)
 

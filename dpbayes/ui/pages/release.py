@@ -80,6 +80,7 @@ SAME = "These records were released before. Their budget pays for all releases o
 LATER = "One person’s records belong to one dataset: for a later version of a table, choose its former dataset."
 OWN_BUDGET = f"{LATER} The ledger recognises a table only if its columns and values are unchanged."
 
+FEW_NAMES = 6  # columns, whose values are not folded
 AROUND: Axis = {"tickvals": (0.1, 0.5, 0.9), "ticktext": ("0.4 below", "your table’s answer", "0.4 above")}
 """The axis around an answer that is not known."""
 
@@ -115,8 +116,8 @@ def _release(chosen: Chosen, path: Path) -> None:
         if row is not None:
             account = books.account(books.spendings[row].reservation.dataset)
             left = as_epsilon(account.measure, account.left, float(chosen.parameter("delta")))
-            label = f"Another release: ε = {left} is left for {escaped(account.dataset)}"
-            form = st.expander(label, key=f"release.another.{row}")
+            rest = f"ε = {left} is left" if account.left else "a larger budget is needed"
+            form = st.expander(f"Another release: {rest} for {escaped(account.dataset)}", key=f"release.another.{row}")
         with form, st.container(key="cards"):
             columns = st.columns(3)
         same = ledger.names_of(path, chosen.dataset) if books.accounts and not chosen.is_connected else ()
@@ -125,7 +126,7 @@ def _release(chosen: Chosen, path: Path) -> None:
         with _card(columns[0], "What goes out"):
             request = _request(chosen, is_pure=is_pure)
             public = request.columns if isinstance(request, AdaptiveRequest) else request.network
-            with st.expander("Names and values that go out"):
+            with st.expander("Names and values that go out", expanded=len(public.names) <= FEW_NAMES):
                 own = zip(public.names, public.states, strict=True)
                 st.markdown("  \n".join(f"**{escaped(name)}**: {escaped('; '.join(states))}" for name, states in own))
         with _card(columns[2], "What it costs"):
@@ -159,7 +160,10 @@ def _release(chosen: Chosen, path: Path) -> None:
         return
     with result:
         show_later(books, published.row, float(charged.delta))
-        opened_release(published.document, f"The release {release_names(books)[published.row]} is made", key=NEWEST)
+        name = f"The release {release_names(books)[published.row]} is made"
+        is_compared = _may_see(chosen) and isinstance(request, ReleaseRequest)
+        exact = chosen.mechanism.prior.updated(chosen.counts) if is_compared else None
+        opened_release(published.document, name, key=NEWEST, exact=exact)
 
 
 def _card(place: DeltaGenerator, title: str) -> DeltaGenerator:
@@ -231,8 +235,7 @@ def _set_delta(text: str) -> None:
 def _describe(chosen: Chosen, request: ReleaseRequest) -> None:
     numbers = _numbers(request)
     records = "" if chosen.settings.data == "synthetic" else f"{many(request.n, 'record')} of "  # the title has them
-    meaning = ": one for each value of a column" * ("count" in numbers)
-    meaning += ", given its parents" * bool(meaning and request.network.edges)
+    meaning = ": one for each value of a column, given its parents" * ("count" in numbers)
     st.markdown(f"**{numbers}** from {records}{escaped(chosen.data_title)}{meaning}.")
     small_graph(request.network, named_on(request.network, chosen))
     if values := [f"{name} = {amount_text(value)}" for name, value in request.settings.items()]:
@@ -257,7 +260,7 @@ def _worth(chosen: Chosen, request: Chargeable) -> None:
     most, captions, unit = ceiling(SUSPICION, promise), {"person": belief_text(promise)}, {"tickformat": PERCENT}
     rise = belief_rise(SUSPICION, most)
     figures = {"person": range_figure(SUSPICION, most, mark=SUSPICION, name=rise, colour=BOUND, **unit)}
-    may_see = chosen.has_public_records or bool({OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)})
+    may_see = _may_see(chosen)
     if not isinstance(request, AdaptiveRequest) and (may_see or request.n <= SLOW_SAMPLE):
         counts = chosen.counts if may_see else chosen.planned_tables.of(1)
         inputs = tolerance_inputs(chosen, TrueTable(replace(counts, values=counts.values.reshape(-1))))
@@ -280,6 +283,11 @@ def _worth(chosen: Chosen, request: Chargeable) -> None:
         st.page_link("pages/explore.py", label="See simulated releases on Explore", icon=":material/arrow_forward:")
         return
     st.caption(f"{said}{request.entry.accuracy(request, request.calibrated.scale)}")
+
+
+def _may_see(chosen: Chosen) -> bool:
+    """Return whether the records are public, or the session has shown exact answers of the table."""
+    return chosen.has_public_records or bool({OF_BOARDS["explore"], OTHERS} & {*looked_at(chosen)})
 
 
 def suggested_name(chosen: Chosen) -> str:
@@ -413,7 +421,7 @@ def _new_account(request: Chargeable, delta: Fraction, more: DeltaGenerator, *, 
         name = followed_box("Dataset name", "" if is_taken else table, f"release.name.{table}", help=OWN_BUDGET)
     with right:
         epsilon = followed_box("Total budget ε", amount_text(promise[0]), f"release.budget.{table}.epsilon")
-    with more.expander("δ and justification", key=f"release.rare.{table}"):
+    with more.expander("More about this budget", key=f"release.rare.{table}"):
         rarely = followed_box(
             "δ of the budget", amount_text(promise[1]), f"release.budget.{table}.delta", help=BUDGET_DELTA
         )
@@ -427,8 +435,6 @@ def _new_account(request: Chargeable, delta: Fraction, more: DeltaGenerator, *, 
         delta = promise[1] or rest or delta
         if most > promise[0]:
             said += f" If all of it is spent: {belief_sentence(Guarantee(float(most), float(rest)))}"
-        elif most == promise[0]:
-            said += " It follows ε until you type a number: choose the limit before ε."
     except InputError as error:
         problem = str(error)
         said = f":red[{escaped(problem)}]"

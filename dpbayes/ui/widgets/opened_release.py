@@ -13,14 +13,14 @@ from dpbayes.base.amounts import Rho, amount_text, measure_of, number_of
 from dpbayes.base.libraries import pd
 from dpbayes.base.parameters import label_of
 from dpbayes.base.privacy import Guarantee
-from dpbayes.base.text import escaped, many, numeral
+from dpbayes.base.text import escaped, many, numeral, probability_text
 from dpbayes.boards.board import View
 from dpbayes.boards.static import released_rows
 from dpbayes.figures.dag import dag_mask, layered_positions, places_in_rows
 from dpbayes.mechanisms.release import Outcome, Release, ReleasedPosterior
 from dpbayes.model.network import Network, statement
 from dpbayes.model.query import query
-from dpbayes.posteriors.dirichlet import LEVEL
+from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
@@ -56,11 +56,14 @@ MOST_DRAWN = 30
 MOST_RECORDS = 1_000_000
 
 
-def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGenerator] = ()) -> None:
+def opened_release(
+    data: bytes, name: str, *, key: str, places: Sequence[DeltaGenerator] = (), exact: Dirichlets | None = None
+) -> None:
     """Show the checks of a release file and, if all pass, an answer, the promise, the graph, and the files.
 
     `key` distinguishes the controls of two releases on one page. The headline, with the `name` of the release, and
-    both columns may have `places` of their own. Errors: InputError for an unusable file.
+    both columns may have `places` of their own. The curator may compare answers with those of the `exact` posterior.
+    Errors: InputError for an unusable file.
     """
     above = places[0] if places else st.container()
     verification = kept(f"{key}.verified", data, lambda: verify(data))
@@ -74,17 +77,15 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
         return
     document, n = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
     with above:
-        headline(f"{escaped(name)}: {n} of {n} checks passed.{' No check shows who wrote it.' * bool(places)}")
+        headline(f"{escaped(name)}: {n} of {n} checks passed.")
         st.markdown(ASK if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
     origin = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
-    source = escaped(f"{origin} {signature_line(document.content)}")
     alert = st.success if "signature" in document.content else st.info
     named = named_on(document.network, Chosen(Settings()) if key == EXAMPLE else Chosen.now())
     with right:  # before the answer, which can take long
-        if places:
-            alert(source)
+        alert(escaped(f"{origin} {signature_line(document.content)}"))
         for title, text in promise_lines(document).items():
             st.markdown(f"**{title}.** {escaped(text)}")
         small_graph(document.network, named)
@@ -96,12 +97,10 @@ def opened_release(data: bytes, name: str, *, key: str, places: Sequence[DeltaGe
     with files:
         _files(document, reading, data, key=key)
     with question, sentence_instead(), st.spinner("Computing the answer …"):
-        target, answer = _ask(document, named, reading, table, key=key)
+        target, answer = _ask(document, named, reading, table, exact, key=key)
         inputs = data, reading, target, answer
         show(f"{key}.rows", inputs, lambda: released_view(document, named, reading, target, answer))
     with st.expander("Full statement and checks"):
-        if not places:
-            alert(source)
         for title, sentences in parts_of(document).items():
             st.markdown(f"**{title}**\n" + "".join(f"\n- {escaped(sentence)}" for sentence in sentences))
         st.markdown("**Checks**")
@@ -151,7 +150,7 @@ def promise_lines(document: Document) -> dict[str, str]:
     return {
         "Published": document.sampled.described,
         "One person": f"The privacy loss is {_loss(document)}. {person}",
-        "Accuracy": f"{document.sampled.accuracy} This is accuracy, not protection of a group.",
+        "Accuracy": document.sampled.accuracy,
         "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
         f"{choice} chosen after looking at the records.{looked}",
     }
@@ -191,7 +190,9 @@ def _reading(release: Release[Outcome], *, key: str) -> Reading:
 # A question
 
 
-def _ask(document: Document, named: Network, reading: Reading, table: DeltaGenerator, *, key: str) -> tuple[str, str]:
+def _ask(
+    document: Document, named: Network, reading: Reading, table: DeltaGenerator, exact: Dirichlets | None, *, key: str
+) -> tuple[str, str]:
     """Answer a question about the released network, at first that of Explore; return its node and a sentence.
 
     Errors: those of `query`.
@@ -209,12 +210,16 @@ def _ask(document: Document, named: Network, reading: Reading, table: DeltaGener
     evidence = dict(pairs[text] for text in picked)
     inputs = (document.content["hash"], reading, target, tuple(evidence.items()))
     frame, notes = kept(f"{key}.answer", inputs, lambda: _answer(document, reading, target, evidence))
+    state = states.index(asks.state) if target == asks.target else network.telling_state(node)
     with table:
+        if exact is not None:
+            own = probability_text(float(query(network, exact.mean, target, evidence)[state]))
+            warning = " Not private (curator view)." * (not Chosen.now().has_public_records)
+            st.markdown(f"**The table answers {own}.**{warning}")
         if len(states) > 2:
             numbers(frame)
         for note in notes:
             st.caption(escaped(note))
-    state = states.index(asks.state) if target == asks.target else network.telling_state(node)
     line, level = frame.iloc[state], f"{LEVEL:.0%} interval"
     interval = f" ({level}: {line[level]})" if level in line else ""
     event = statement(named.names[node], states[state]) + f" if {' and '.join(picked)}" * bool(picked)
@@ -225,7 +230,7 @@ def _answer(
     document: Document, reading: Reading, target: str, evidence: dict[str, str]
 ) -> "tuple[pd.DataFrame, list[str]]":
     network, outcome = document.network, document.tables.outcome
-    states = {"state": network.states[network.index(target)]}
+    states = {"state": [state.replace(">=", "≥") for state in network.states[network.index(target)]]}
     if not isinstance(outcome, ReleasedPosterior):
         return pd.DataFrame({**states, "probability": query(network, outcome.probabilities, target, evidence)}), []
     law = document.tables.answering_posterior if reading is Reading.NOISE_AWARE else outcome.posterior
@@ -247,12 +252,10 @@ def _files(document: Document, reading: Reading, data: bytes, *, key: str) -> No
         kind = "primary" if (key, file) == (NEWEST, "release.json") else "secondary"
         download_button(label, content, file, mime, key=f"{key}.{file}", type=kind, icon=":material/download:")
 
+    def records() -> bytes:
+        return records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading))
+
     offer("Download release.json", "release.json", data, "application/json")
     offer("Report (HTML)", "release.html", lambda: html_report(document).encode(), "text/html")
     offer("Network (BIF)", "release.bif", lambda: released_bif(document, reading).encode(), "text/plain")
-    offer(
-        "Synthetic records (CSV)",
-        "records.csv",
-        lambda: records_csv(records_of(document, n, np.random.default_rng(secrets.randbits(128)), reading)),
-        "text/csv",
-    )
+    offer("Synthetic records (CSV)", "records.csv", records, "text/csv")
