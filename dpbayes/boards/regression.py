@@ -56,12 +56,12 @@ class RegressionInputs:
 
 ERRORS = Panel(
     "errors",
-    "How well do private weights predict?",
-    "Typical error against epsilon, one curve for each predictor.",
+    "How far off are private predictions?",
+    "Error of private predictions against epsilon, beside that without privacy and that of always the mean.",
     large=True,
-    help="The typical error is the root of the mean squared error. In the paper’s Figure 2, the norm of the weights is "
-    "at most 10/√b, b being the precision of the prior. This bound determines ε; here b follows from the chosen ε. "
-    "Same prior: the mean of the posterior with this prior, without sampling and without the bound.",
+    help="The model is y = w·x + noise of variance σ²; the prior of the weights w is N(0, I/b). A sample of w of norm "
+    "at most 10/√b is released, as in the paper’s Figure 2. This bound determines ε; here b follows from the chosen ε. "
+    "Without privacy: the mean of the posterior, with the best b.",
 )
 
 
@@ -83,35 +83,35 @@ def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
     study, best = result.study, float(result.exact.mean.min())
     k = nearest_place(study.certified.tolist(), epsilon)
     place = float(study.certified[k])
-    errors_of = {"private": result.several, "exact": result.exact, "mean": result.baseline}
-    numbers = {name: float(errors.mean[k]) for name, errors in errors_of.items()}
+    numbers = {"private": float(result.private.mean[k]), "exact": best, "mean": float(result.baseline.mean[k])}
     roots = {name: records.root(error) for name, error in numbers.items()}
     text, colour = f"{round(roots['private']):,}", RegressionSampler.colour
     errors = regression_errors_figure(result.curves(records.half_width), epsilon=place)
     side = {"textposition": f"top {'right' if place < END else 'left'}"}
     mark = value_mark(place, roots["private"], text, colour) | side
-    headline = f"At ε = {numeral(place)}, " + regression_headline(roots, records.root(best), records.target)
+    headline = f"At ε = {numeral(place)}, " + regression_headline(roots, records.target)
     captions = {
-        "errors": f"Predicted: a person’s {records.target}, from {many(result.features, 'feature')} such as schooling. "
-        f"Of {many(records.table.n, 'record')}, {share_text(study.train_share)} ({result.train:,}) train the weights, "
-        f"the others test them; mean of {many(study.repeats, 'split')}. A small ε needs small weights, so all "
-        "predictions are alike.",
+        "errors": f"Predicted: {records.target}, from {many(result.features, 'feature')} such as schooling. Of "
+        f"{records.table.n:,} {'records of a census' if inputs.is_private else 'synthetic records'}, "
+        f"{share_text(study.train_share)} ({result.train:,}) train the weights, the others test them; the curve is the "
+        f"mean of {many(study.repeats, 'random split')}. A small ε allows only small weights, so that all predictions "
+        "are alike.",
     }
     figure = replace(errors, data=(*errors.data, mark))
     return Frame(headline, {"errors": figure}, (_advice(result),), captions, numbers)
 
 
-def regression_headline(roots: Mapping[str, float], best: float, target: str) -> str:
-    """Return the root of the error in dollars, beside the `best` one without privacy or that without features."""
-    first = f"a private prediction of {target} misses by {round(roots['private']):,} dollars"
+def regression_headline(roots: Mapping[str, float], target: str) -> str:
+    """Return the root of the error in dollars, beside the best one without privacy or that without features."""
+    first = f"a private prediction of {target} typically misses by {round(roots['private']):,} dollars"
     if roots["private"] >= roots["mean"]:
         return f"{first}, no better than always the mean ({round(roots['mean']):,})."
-    return f"{first}; the best one without privacy, by {round(best):,}."
+    return f"{first}; the best one without privacy, by {round(roots['exact']):,}."
 
 
 def _advice(result: RegressionResult) -> str:
     """Return from which proved epsilon on the error is close to the best one without privacy."""
-    is_close = result.several.mean <= (1 + CLOSE) ** 2 * result.exact.mean.min()
+    is_close = result.private.mean <= (1 + CLOSE) ** 2 * result.exact.mean.min()
     enough = int(np.append(is_close, False).argmin())  # from the largest epsilon down
     if not enough:
         return f"So: no ε of the slider has an error within {CLOSE:.0%} of the best one without privacy."

@@ -31,9 +31,7 @@ _REPEATS_AT_ONCE = 25
 
 LOOKS = {
     "best": Look("best without privacy", EXACT, width=5),
-    "exact": Look("without privacy, same prior", EXACT, "dot", width=2.5),
-    "one": Look("one private sample", RegressionSampler.colour, width=3),
-    "several": Look("mean of private samples", RegressionSampler.colour, "dot", width=3),
+    "private": Look("private prediction", RegressionSampler.colour, width=3),
     "baseline": Look("always the mean", BOUND, "dash", width=2),
 }
 """The predictors, by the fields of a result."""
@@ -160,8 +158,8 @@ class Errors:
 class RegressionResult:
     """Mean squared errors on the test records at every precision; curator only on real data.
 
-    `exact`: ridge regression, the mean of the whole posterior. `one`: one sample. `several`: the mean of N samples.
-    Both are averages over all samples. `baseline`: the training mean for every record.
+    `exact`: ridge regression, the mean of the whole posterior. `private`: the mean of N samples, averaged over all
+    samples. `baseline`: the training mean for every record.
     """
 
     study: RegressionScenario
@@ -169,18 +167,16 @@ class RegressionResult:
     test: int
     features: int
     exact: Errors
-    one: Errors
-    several: Errors
+    private: Errors
     baseline: Errors
 
     def curves(self, half_width: float) -> list[Curve]:
         """Return the roots of the errors, in the target's units, against epsilon; the first and the last are flat."""
         nowhere, least = np.full((2, len(self.exact.mean)), [[np.nan], [self.exact.mean.min()]])
         flat = [("best", Errors(least, nowhere)), ("baseline", Errors(self.baseline.mean, nowhere))]
-        shown = [("exact", self.exact), ("one", self.one), ("several", self.several)][: 2 + (self.study.draws > 1)]
         return [
             Curve(LOOKS[name], self.study.certified, half_width * root, half_width * of.standard_error / (2 * root))
-            for name, of in (flat[0], *shown, flat[1])
+            for name, of in (flat[0], ("private", self.private), flat[1])
             for root in [np.sqrt(of.mean)]
         ]
 
@@ -205,7 +201,7 @@ def regression_study(table: SplitTable, scenario: RegressionScenario, rng: np.ra
 def _evaluated(
     study: RegressionScenario, products: FloatArray, rest: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Return all errors (4, P, R), on records with products `rest`, of training sets with `products` (R, d+2, d+2)."""
+    """Return all errors (3, P, R), on records with products `rest`, of training sets with `products` (R, d+2, d+2)."""
     train, test = (_moments(part) for part in (products, rest))
     precisions = np.array(study.precisions)[:, None]
     posterior = weights_posterior(train, prior_precision=precisions, noise_variance=study.noise_variance)
@@ -216,9 +212,9 @@ def _evaluated(
     together = mean_squared_error(test, drawn.mean(axis=0))
     # The mean of N of the M draws, averaged over every choice of N: `single` for N = 1, `together` for N = M.
     share = (draws - n) / (n * (draws - 1))
-    several = share * single + (1 - share) * together
+    private = share * single + (1 - share) * together
     baseline = np.broadcast_to(_mean_baseline(products, rest), exact.shape)
-    return np.stack([exact, single, several, baseline])
+    return np.stack([exact, private, baseline])
 
 
 def _moments(products: FloatArray) -> Moments:

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from dpbayes.base.looks import Curve
 from dpbayes.figures.style import (
     Figure,
@@ -19,16 +17,16 @@ from dpbayes.figures.style import (
 
 
 def regression_errors_figure(curves: Sequence[Curve], *, epsilon: float) -> Figure:
-    """Draw errors by predictor against epsilon with bands of one standard error; the axis has the range of the errors.
+    """Draw errors by predictor against epsilon, with bands of one standard error, on an axis that begins at zero.
 
-    The first and the last curve are named at their lines.
+    The first and the last curve are flat: they are named, with their values, at their lines.
     """
     x = curves[0].x
     bands = [band_of(x, of.y - of.error, of.y + of.error, faded(of.look.colour, 0.2)) for of in curves]
     lines = [line_of(of.look, x, of.y, hovertemplate="ε = %{x:,.4~r}: %{y:,.4~r}") for of in curves]
-    low, high = (float(end([of.y for of in curves])) for end in (np.min, np.max))
-    room = 0.08 * (high - low)
-    axis = titled("typical error in dollars", automargin=True, range=[low - room, high + 2 * room])
+    most = max(float(of.y.max()) for of in curves)
+    axis = titled("typical error in dollars (root mean square)", automargin=True, range=[0, 1.1 * most])
     figure = figure_of([*bands, *lines], x=epsilon_axis(x), y=axis, height=420, shapes=[chosen_epsilon(x, epsilon)])
-    first, last = curves[0].look.name, curves[-1].look.name
-    return directly_named(directly_named(figure, first, first, x.min(), "top right"), last, last, x.max(), "top left")
+    for of, place, side in ((curves[0], x.min(), "bottom right"), (curves[-1], x.max(), "top left")):
+        figure = directly_named(figure, of.look.name, f"{of.look.name}: {round(of.y[-1]):,}", place, side)
+    return figure

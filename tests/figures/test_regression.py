@@ -11,7 +11,7 @@ B = np.array([0.1, 1.0, 10.0, 100.0])
 
 
 def test_a_band_is_one_standard_error_and_flat_curves_have_none() -> None:
-    of = Curve(LOOKS["exact"], B, np.array([4.0, 3.0, 2.0, 1.0]), np.full(4, 0.1))
+    of = Curve(LOOKS["private"], B, np.array([4.0, 3.0, 2.0, 1.0]), np.full(4, 0.1))
     flat = Curve(LOOKS["baseline"], B, np.full(4, 5.0), np.full(4, np.nan))
     band, none, line, *_ = regression_errors_figure([of, flat], epsilon=10.0).to_plotly().data
     assert line.y == pytest.approx(of.y)

@@ -93,7 +93,10 @@ def test_a_recipient_sees_curves_of_synthetic_records_only():
 
 
 def test_a_recipient_of_a_census_sees_no_error():
-    for seat, records in (("curator", "25,766 records, 10% (2,577)"), ("recipient", "2,000 records, 10% (200)")):
+    for seat, records in (
+        ("curator", "25,766 records of a census, 10% (2,577)"),
+        ("recipient", "2,000 synthetic records, 10% (200)"),
+    ):
         at = opened(Experiment.REGRESSION, seat=seat, **{"regression.records": "Fulton census", "regression.n": "2000"})
         assert f"Of {records} train" in frame_of(boards(at)[0])["captions"]["errors"]
 

@@ -389,7 +389,7 @@ EXPERIMENTS = {
         "What does privacy cost in a regression?",
         _regression_controls,
         _regression_board,
-        "y = w·x + noise of variance σ², w ~ N(0, I/b); a w within norm B is released. Zhang et al. 2016, Figure 2.",
+        "Released are weights of a linear regression, sampled within a limit that ε sets. Zhang et al. 2016, Figure 2.",
         ("regression.draws", "regression.noise_variance", "regression.train_share", "regression.repeats"),
     ),
     Experiment.DIE: Shown(
