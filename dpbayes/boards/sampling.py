@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from dpbayes.base.looks import Curve, Look
+from dpbayes.base.looks import BOUND, INVALID, Curve, Look
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import in_hundred, many, numeral, typed, whole_percent
-from dpbayes.base.types import FloatArray
+from dpbayes.base.text import many, numeral, typed, whole_percent
+from dpbayes.base.types import FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
@@ -224,7 +224,7 @@ def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets
 WON = Panel(
     "won",
     "How often is the attacker right about one record?",
-    "Share of games in which the attacker is right against the number of answers.",
+    "Share of games in which the attacker is right, and its limit, against the number of answers.",
     large=True,
     help="In a game, the unknown record is 1 or 0 in every column, each with probability 50%. The attacker knows the "
     "posterior in both cases, sees one answer after another, and names the likelier case. ε bounds what each answer "
@@ -232,8 +232,11 @@ WON = Panel(
 )
 GAME = Panel("game", "What does the attacker believe?", "The attacker's belief in the true value of the record.")
 
-MOST_LOSS = math.log(2)
-"""The total epsilon with which no attacker is right in over two of three games: 2/3 = 1 / (1 + exp(-epsilon))."""
+MOST_LOSS = math.log(LEVEL / (1 - LEVEL))
+"""The total epsilon with which an attacker can be right in so many games: 1 / (1 + exp(-epsilon)) = LEVEL."""
+
+SHOWN = 200
+"""Numbers of answers at most at which the curves are drawn."""
 
 
 def query_game(game: Game, *, value: str = "100") -> View:
@@ -257,54 +260,43 @@ def query_game(game: Game, *, value: str = "100") -> View:
 
 
 def _game_frame(game: Game, answers: int) -> Frame:
-    study, needed = game.study, needed_answers(game.study, level=LEVEL)
-    won, epsilon = whole_percent(study.right[answers - 1]), game.mechanism.certified.epsilon
-    takes = f"at least {math.ceil(game.bracket[0]):,}" if needed is None else f"about {needed:,}"
-    headline = f"After {many(answers, 'answer')}, this attacker is right about one record in {won} of games"
-    headline += f"; {LEVEL:.0%} takes {takes}."
-    figures = {"game": _beliefs(game, answers), "won": _wins(game, answers)}
+    study, needed, epsilon = game.study, needed_answers(game.study, level=LEVEL), game.mechanism.certified.epsilon
+    right = float(study.right[answers - 1])
+    takes = f"more than {len(study.right):,}" if needed is None else f"about {needed:,}"
+    headline = (
+        f"After {many(answers, 'answer')}, this attacker is right about one record in {whole_percent(right)} of games"
+    )
+    safe = int(MOST_LOSS / epsilon + 1e-9)
+    share = f"in {LEVEL:.0%} of games (dashed curve)"
+    advice = f"So: choose a smaller ε₁. One answer may already let another attacker be right {share}."
+    if safe:
+        advice = f"So: allow at most {many(safe, 'answer')}. Then no attacker, however clever, can be right {share}."
+    total = numeral(answers * epsilon)
+    steps = np.unique(np.round(np.geomspace(1, len(study.right), SHOWN)).astype(int))
+    marks = [value_mark(answers, right, whole_percent(right), PosteriorSampler.colour, side="top left")]
+    if needed is not None:
+        marks.append(value_mark(needed, LEVEL, f"{needed:,} answers", PosteriorSampler.colour, side="top left"))
+    if safe:
+        marks.append(value_mark(MOST_LOSS / epsilon, LEVEL, f"at most {many(safe, 'answer')}", BOUND, side="top left"))
+    figure = _wins(game, steps)
+    belief = game_figure(steps.astype(float), study.belief[steps - 1], marked=answers, colour=PosteriorSampler.colour)
     captions = {
         "won": f"Each answer is a private sample of how likely a 1 is, given all {game.records:,} records. The "
         "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers. "
-        f"Blue: what {LEVEL:.0%} takes, proved. Theorem 3: what Dimitrakakis et al. 2014 state.",
+        f"Dashed: no attacker can be right more often. Privacy losses add up, here to ε = {total}.",
+        "game": "At 50%, the attacker does not know. Below, the answers mislead the attacker.",
     }
-    most = in_hundred(game.ceiling(epsilon)[answers - 1])
-    total = numeral(answers * epsilon)
-    promise = f"Privacy losses add up, here to ε = {total}: another attacker may be right in up to {most}% of games."
-    safe = int(MOST_LOSS / epsilon + 1e-9)
-    limit = f"at most {many(safe, 'answer')} in all" if safe else "no answer, or choose a smaller ε₁"
-    advice = (
-        f"So: allow {limit}. Up to a total of ε = {numeral(MOST_LOSS, 2)}, no attacker is right in over 2 of 3 games."
-    )
-    return Frame(headline, figures, (promise, advice), captions, {"won": float(study.right[answers - 1])})
+    figures = {"won": replace(figure, data=(*figure.data, *marks)), "game": belief}
+    return Frame(f"{headline}; {LEVEL:.0%} takes {takes}.", figures, (advice,), captions, {"won": right})
 
 
-def _beliefs(game: Game, answers: int) -> Figure:
-    """Draw the games of both tables."""
+def _wins(game: Game, steps: IntArray) -> Figure:
+    """Draw the share of games that are won after some numbers of answers (P,), and its limits."""
     study, sampler = game.study, game.mechanism
-    belief = np.concatenate([np.full((1, study.belief.shape[1]), 0.5), study.belief[:answers]])
-    ceilings = []
-    for who, guarantee in (("proved", sampler.certified), ("stated", sampler.claimed)):
-        if who == "proved" or sampler.calibration is Calibration.AS_PRINTED:
-            curve = game.ceiling(guarantee.epsilon)
-            name = f"most that the {who} total ε allows any attacker"
-            ceilings.append((name, np.concatenate([[0.5], curve[:answers]]), study.above(curve) == 0))
-    return game_figure(np.arange(answers + 1.0), belief, ceilings, colour=PosteriorSampler.colour)
-
-
-def _wins(game: Game, answers: int) -> Figure:
-    study = game.study
-    steps = np.arange(1.0, len(study.right) + 1)
-    picked = np.unique(np.round(np.geomspace(1, len(steps), 200)).astype(int)) - 1
-    right, colour = float(study.right[answers - 1]), PosteriorSampler.colour
-    mark = value_mark(answers, right, whole_percent(right), colour, side="top left")
-    curve = Curve(
-        Look("simulated games", colour, width=3), steps[picked], study.right[picked], study.right_error[picked]
-    )
-    stated = f"Theorem 3: {math.ceil(game.stated):,}{' (fails)' * game.is_refuted}"
-    least, most = (math.ceil(end) for end in game.bracket)
-    between = f"{LEVEL:.0%}: {least:,} to {most:,} answers"
-    figure = adversary_figure(
-        curve, level=LEVEL, bracket=(least, most, between), stated=(max(1.0, game.stated), stated, not game.is_refuted)
-    )
-    return replace(figure, data=(*figure.data, mark))
+    look = Look("this attacker (simulated)", PosteriorSampler.colour, width=3)
+    curve = Curve(look, steps.astype(float), study.right[steps - 1], study.right_error[steps - 1])
+    limits = {Look("any attacker (limit)", BOUND, "dash"): game.ceiling(sampler.certified.epsilon)[steps - 1]}
+    if sampler.calibration is Calibration.AS_PRINTED:
+        stated = game.ceiling(sampler.claimed.epsilon)[steps - 1]
+        limits[Look("limit by the paper’s ε (not proved)", INVALID, "dash")] = stated
+    return adversary_figure(curve, limits, level=LEVEL)

@@ -19,9 +19,6 @@ from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
 from dpbayes.theory.dimitrakakis14.game import (
     BetaPair,
     adversary_ceiling,
-    needed_answers_bracket,
-    printed_answers,
-    too_few_answers,
 )
 
 LEVEL = 0.95
@@ -200,22 +197,6 @@ class Game:
         a, b = self.concentration + self.successes, self.concentration + self.records - self.successes
         moved, columns = 1 if self.successes else -1, len(self.mechanism.prior.network.names)
         return BetaPair(np.asarray(a), np.asarray(b), moved, self.mechanism.log_odds_bound, columns)
-
-    @cached_property
-    def bracket(self) -> tuple[float, float]:
-        """The proved bounds of the number of answers that the attacker needs."""
-        least, most = needed_answers_bracket(self.pair, error=1 - LEVEL)
-        return max(1.0, float(least)), max(1.0, float(most))
-
-    @property
-    def stated(self) -> float:
-        """The number of answers that suffices by the paper's Theorem 3."""
-        return printed_answers(self.pair.columns * self.pair.bound, error=1 - LEVEL)
-
-    @property
-    def is_refuted(self) -> bool:
-        """Whether the stated number of answers is smaller than any attacker needs."""
-        return bool(too_few_answers(self.stated, self.bracket[0]))
 
     def ceiling(self, epsilon: float) -> FloatArray:
         """Return the limit (J,) of the attacker's belief after each number of answers of this epsilon each."""

@@ -1,16 +1,16 @@
 """Pictures of posterior sampling: a trimmed row and its samples, their distance from the answer, and the query game."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, EXACT, INVALID, PURPLE, Curve, Look
+from dpbayes.base.looks import BOUND, EXACT, PURPLE, Curve, Look
 from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     LINES,
     PERCENT,
+    Axis,
     Figure,
     Trace,
     band_of,
@@ -26,9 +26,6 @@ from dpbayes.figures.style import (
     upright,
     value_mark,
 )
-
-ANSWERS, FEW = "answers that the attacker has seen", 9
-"""The title of an axis, and below how many numbers it has all of them."""
 
 SHOWN_DRAWS = 500
 
@@ -147,62 +144,48 @@ def _marked(epsilon: float, y: float, text: str, colour: str, above: str) -> Tra
     return value_mark(epsilon, y, text, colour) | {"textposition": f"{above} {'right' if epsilon <= 12 else 'left'}"}
 
 
-def game_figure(
-    answers: FloatArray, belief: FloatArray, ceilings: Sequence[tuple[str, FloatArray, bool]], *, colour: str
-) -> Figure:
+def game_figure(answers: FloatArray, belief: FloatArray, *, marked: float, colour: str) -> Figure:
     """Draw the attacker's probability for the true table, (J, G) over answers (J,): median and 90% of games.
 
-    `ceilings` are (name, values (J,), whether no game exceeds it).
+    A line is at the `marked` number of answers.
     """
     low, middle, high = np.quantile(belief, [0.05, 0.5, 0.95], axis=1)
     traces = [
         band_of(answers, low, high, faded(colour, 0.18), name="90% of games", showlegend=True),
         LINES | {"x": answers, "y": middle, "line": {"color": colour, "width": 3}, "name": "median game"},
     ]
-    for name, values, kept in ceilings:
-        line = {"color": BOUND if kept else INVALID, "width": 2, "dash": "dash"}
-        traces.append(LINES | {"x": answers, "y": values, "line": line, "name": name})
     return figure_of(
         traces,
-        x=titled(ANSWERS, range=[0, float(answers[-1])], **({"dtick": 1} if len(answers) < FEW else {})),
+        x=_answers_axis(answers),
         y=titled("attacker’s belief in the true value", range=[0, 1.02], tickformat=PERCENT),
         height=400,
+        shapes=[chosen_epsilon(answers, marked)],
     )
 
 
-def adversary_figure(
-    right: Curve, *, level: float, bracket: tuple[float, float, str], stated: tuple[float, str, bool]
-) -> Figure:
-    """Draw how often the attacker is right, with two standard errors, and what the `level` takes.
+def adversary_figure(right: Curve, limits: Mapping[Look, FloatArray], *, level: float) -> Figure:
+    """Draw how often the attacker is right, with two standard errors, and the limits (J,) for any attacker.
 
     Args:
         right: The share of games against the number of answers.
-        level: A share of games.
-        bracket: The proved bounds of the number of answers that the level takes, and their text.
-        stated: The number of answers that the paper states, its text, and whether it is valid.
+        limits: The limits at the same numbers of answers, by their looks.
+        level: A share of games, which is drawn as a line.
     """
     x, y, doubt = right.x, right.y, 2 * right.error
-    least, most, text = bracket
-    end = 1.3 * max(float(x[-1]), most)
-    quiet = {"showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
-    at, named, is_valid = stated
-    colour = BOUND if is_valid else INVALID
     traces: list[Trace] = [
-        LINES | quiet | {"x": [1, end], "y": [level, level], "line": {"color": BOUND, "width": 1}},
+        LINES
+        | {"x": x[[0, -1]], "y": [level, level], "line": {"color": BOUND, "width": 1}}
+        | {"showlegend": False, "hoverinfo": "skip"},
         band_of(x, y - doubt, y + doubt, faded(right.look.colour, 0.25), name="± 2 standard errors"),
         line_of(right.look, x, y),
-        LINES | quiet | {"x": [least, most], "y": [level, level], "line": {"color": EXACT, "width": 5}},
-        _text(*((least, level, text, "bottom left") if least**2 > end else (most, level, text, "bottom right"))),
-        LINES | quiet | {"x": [at], "y": [level], "mode": "markers+text", "text": [named], "textposition": "top right"},
+        *(line_of(look, x, limit) for look, limit in limits.items()),
     ]
-    traces[-1] |= {"marker": _marker("circle" if is_valid else "x", colour, 10), "textfont": {"color": colour}}
-    return figure_of(
-        traces,
-        x=log_axis(ANSWERS, 1, end, range=[0, float(np.log10(end))]),
-        y=titled("share of games in which the attacker is right", range=[0.48, 1.03], tickformat=PERCENT),
-        height=400,
-    )
+    tick = {"tickvals": [0.5, 0.6, 0.7, 0.8, 0.9, level, 1], "tickformat": PERCENT}
+    y_axis = titled("share of games in which the attacker is right", range=[0.48, 1.03], **tick)
+    return figure_of(traces, x=_answers_axis(x), y=y_axis, height=400)
 
 
-def _marker(symbol: str, colour: str, size: int) -> dict[str, Any]:
-    return {"symbol": symbol, "color": colour, "size": size}
+def _answers_axis(answers: FloatArray) -> Axis:
+    """Return the logarithmic axis of numbers of answers (J,)."""
+    most = float(answers[-1])
+    return log_axis("answers that the attacker has seen", 1, most, range=[0, float(np.log10(1.1 * most))])

@@ -1,6 +1,5 @@
 """The boards of posterior sampling: one row, what a recipient sees of it, and the query game."""
 
-import math
 import re
 from dataclasses import replace
 
@@ -10,13 +9,14 @@ import pytest
 import dpbayes as dp
 from dpbayes.boards.sampling import (
     EPSILONS,
+    MOST_LOSS,
     ReleasedSamples,
     SamplingInputs,
     posterior_sampling,
     query_game,
     samples_of,
 )
-from dpbayes.experiments.sampling import Game, RowState, answering
+from dpbayes.experiments.sampling import LEVEL, Game, RowState, answering
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 
 NETWORK, CPTS = dp.load_named("sprinkler")
@@ -100,11 +100,21 @@ def test_the_privacy_of_an_answer_leaves_the_slider_of_answers_alone():
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "advice"), [(0.1, "So: allow at most 6 answers in all."), (1.0, "So: allow no answer")]
+    ("epsilon", "advice"),
+    [(0.1, "allow at most 29 answers"), (1.0, "allow at most 2 answers"), (10.0, "choose a smaller")],
 )
-def test_the_advice_of_the_game_follows_from_the_sum_of_the_privacy_losses(epsilon, advice):
+def test_the_advice_of_the_game_is_where_the_limit_for_any_attacker_crosses_the_level(epsilon, advice):
     game = Game(answering(1, epsilon=epsilon, calibration=Calibration.CERTIFIED), 20, 15)
     (frame,) = query_game(game).frames_at("5")
-    assert f"add up, here to ε = {5 * epsilon:g}: another attacker may" in frame.notes[0]
-    assert frame.notes[1].startswith(advice)
-    assert game.ceiling(epsilon)[int(math.log(2) / epsilon)] > 2 / 3
+    assert frame.notes[0].startswith(f"So: {advice}")
+    assert f"here to ε = {5 * epsilon:g}." in frame.captions["won"]
+    assert np.count_nonzero(game.ceiling(epsilon) < LEVEL) == int(MOST_LOSS / epsilon)
+    limit = next(trace for trace in frame.figures["won"].data if trace.get("name") == "any attacker (limit)")
+    np.testing.assert_allclose(limit["y"], game.ceiling(epsilon)[limit["x"].astype(int) - 1])
+
+
+def test_both_pictures_of_the_game_have_one_axis_at_every_stop():
+    view = query_game(Game(answering(1, epsilon=1.0, calibration=Calibration.CERTIFIED), 20, 15))
+    frames = [view.frames_at(stop)[0].figures for stop in ("2", "100")]
+    axes = [figure.layout["xaxis"] for figures in frames for figure in figures.values()]
+    assert all(axis == axes[0] for axis in axes)

@@ -366,7 +366,7 @@ EXPERIMENTS = {
         "How many answers expose one record?",
         lambda _: _offered("sampling", "answer_epsilon", "columns", "records"),
         _game_board,
-        "An answer is one sample of a trimmed posterior. Dimitrakakis et al. 2014, Theorems 1 to 3.",
+        "An answer is one sample of a trimmed posterior. Dimitrakakis et al. 2014, whose Theorem 3 is on Proofs.",
         ("sampling.share", "sampling.concentration", "calibration"),
     ),
     Experiment.COMPARISON: Shown(
