@@ -19,9 +19,7 @@ def test_every_method_has_a_look_of_its_own_and_none_that_means_something_else()
     assert not {EXACT, INVALID} & {method.look.colour for method in DieMethod}
     assert len({one.look.colour for one in DieMethod}) == len(DieMethod)
     assert DieMethod.CELLS.look.colour == LaplaceUpdates.colour
-    assert [method for method in DieMethod if method.look.symbol.endswith("-open")] == [DieMethod.LOCAL], (
-        "the one without a guarantee"
-    )
+    assert [method for method in DieMethod if method.look.symbol.endswith("-open")] == [DieMethod.LOCAL]
 
 
 def test_a_box_is_its_five_quantiles_and_a_heading_takes_room():
