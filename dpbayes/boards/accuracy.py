@@ -89,21 +89,21 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     right = accuracy_figure(study.curves, grid, epsilon=place, marked=[drawn[method] for method in first])
     wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
     figures = {
-        "accuracy": _named(right, "always the most frequent value"),
-        "loss": _named(wrong, "the shares of the values alone"),
+        "accuracy": _named(right, "bottom", *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY))),
+        "loss": _named(wrong, "top", *(numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))),
     }
     captions = {
-        "accuracy": _about(study),
-        "loss": "Above the dashed line: worse than the shares alone.",
+        "accuracy": f"Without other columns: always the most frequent value. {_about(study)}",
+        "loss": "The penalty for a low probability of the true value. Without other columns: the shares of the values.",
     }
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)
 
 
-def _named(figure: Figure, blind: str) -> Figure:
-    """Name both baselines at their lines."""
-    figure = directly_named(figure, EXACT.titled.name, "without privacy", GRID[0], "top right")
-    return directly_named(figure, MAJORITY.titled.name, blind, GRID[-1], "top left")
+def _named(figure: Figure, side: str, exact: str, blind: str) -> Figure:
+    """Name both baselines with their values at their lines, the exact one on the side of the curves."""
+    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", GRID[0], f"{side} right")
+    return directly_named(figure, MAJORITY.titled.name, f"without other columns: {blind}", GRID[-1], "top left")
 
 
 def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
@@ -122,15 +122,11 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
     if not _is_clear(study.behind(MAJORITY, k, best)):
         return f"{start} {simple}"
-    alike = study.alike_at(k)
-    shown = f"{start} {listed([study.look(one).name for one in alike])} predict"
-    ends = dict.fromkeys(share_text(float(study.mean(one)[k])) for one in (alike[-1], best))
+    first, *others = (study.look(one).name for one in study.alike_at(k))
+    shown = f"{start} {first}{f' (tied with {listed(others)})' * bool(others)} predicts {inputs.target}"
     if not _is_clear(study.behind(best, k)):
-        return (
-            f"{shown}{'s' * (len(alike) == 1)} {inputs.target} as well as without privacy: {share_text(right)} right."
-        )
-    how = f"s {inputs.target} best" if len(alike) == 1 else f" {inputs.target} alike"
-    return f"{shown}{how}: {' to '.join(ends)} right, and {share_text(exact)} without privacy."
+        return f"{shown} as well as without privacy: {share_text(right)} right."
+    return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
 
 
 def accuracy_advice(study: AccuracyStudy) -> str:
@@ -141,14 +137,15 @@ def accuracy_advice(study: AccuracyStudy) -> str:
     exact, majority = study.mean(EXACT)[0], study.mean(MAJORITY)[0]
     if exact <= majority:
         return "So: publish the most frequent value alone; the table adds nothing to it here."
-    gain = "keeps 90% of what the table adds to guessing its most frequent value."
+    gain = "90% of the way from the dashed line up to the blue one."
     for k, epsilon in enumerate(study.plan.epsilons):
         kept = [m for m in study.ranked_at(k) if np.all(10 * (exact - study.mean(m)[k:]) < exact - majority)]
         if kept:
             names = dict.fromkeys(study.look(one).name for one in (kept[0], *study.alike_at(k)))
             doubt = " (no clear difference)" if len(names) > 1 else ""
-            return f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}: this {gain}"
-    return f"So: no ε up to {numeral(study.plan.epsilons[-1])} {gain}"
+            choice = f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}"
+            return f"{choice}: the accuracy is then at least {gain}"
+    return f"So: even at ε = {numeral(study.plan.epsilons[-1])}, no accuracy is {gain}"
 
 
 def _is_clear(lost: Estimate) -> bool:

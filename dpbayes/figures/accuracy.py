@@ -54,16 +54,24 @@ def accuracy_figure(
         return figure
     top = max(at_epsilon(curve, epsilon) for curve in curves)
     places = zip(marked, ("bottom right", "top left"), (math.nan, top), strict=False)
-    return replace(figure, data=(*figure.data, *(_mark(*place, epsilon, share_text, 0.02) for place in places)))
+    return replace(figure, data=(*figure.data, *_marks([*places], epsilon, share_text, 0.02)))
 
 
-def _mark(curve: Curve, side: str, edge: float, epsilon: float, text: Callable[[float], str], close: float) -> Trace:
-    """Mark a value with its text, which is at an edge if the value is nearer to that than a `close` share of it."""
-    value = at_epsilon(curve, epsilon)
-    mark = value_mark(epsilon, value, text(value), curve.look.colour, side=side)
-    height = edge if abs(edge - value) <= close * edge else value
-    places = {"x": [epsilon] * 2, "y": [value, height], "text": ["\u00a0", *mark["text"]]}  # always two, so they move
-    return mark | places | {"marker": mark["marker"] | {"opacity": [1, 0]}}
+def _marks(
+    places: Sequence[tuple[Curve, str, float]], epsilon: float, text: Callable[[float], str], close: float
+) -> list[Trace]:
+    """Mark values of curves with texts on a side, and with names if there are several.
+
+    A text is at an edge if the value is nearer to that than a `close` share of it.
+    """
+    marks = []
+    for curve, side, edge in places:
+        value, name = at_epsilon(curve, epsilon), f"{curve.look.name} " if len(places) > 1 else ""
+        mark = value_mark(epsilon, value, name + text(value), curve.look.colour, side=side)
+        height = edge if abs(edge - value) <= close * edge else value
+        points = {"x": [epsilon] * 2, "y": [value, height], "text": ["\u00a0", *mark["text"]]}  # two, so they move
+        marks.append(mark | points | {"marker": mark["marker"] | {"opacity": [1, 0]}})
+    return marks
 
 
 def _range(curves: Sequence[Curve]) -> list[float]:
@@ -84,13 +92,13 @@ def log_loss_figure(
 ) -> Figure:
     """Draw the mean log loss against epsilon, both on logarithmic scales; two values at epsilon are `marked`."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = log_axis("penalty for wrong probabilities (log loss)", ends.min() * 0.9, ends.max() * 1.1)
+    y = log_axis("log loss (logarithmic scale)", ends.min() * 0.9, ends.max() * 1.1)
     x, shapes = _epsilon_axis(epsilons, EPSILON_AXIS), [chosen_epsilon(epsilons, epsilon)]
     figure = _figure(curves, x=x, y=y, shapes=shapes)
     ranked = sorted(marked, key=lambda curve: at_epsilon(curve, epsilon))
     low = min(at_epsilon(curve, epsilon) for curve in curves)
     places = zip(ranked, ("bottom left", "top right"), (low, math.nan), strict=False)
-    return replace(figure, data=(*figure.data, *(_mark(*place, epsilon, numeral, 0.15) for place in places)))
+    return replace(figure, data=(*figure.data, *_marks([*places], epsilon, numeral, 0.15)))
 
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:
