@@ -360,7 +360,7 @@ def example_view(shown: ClaimShown) -> View:
     rows = [LossBar(*row) for row in zip(("Stated", "True value"), values, values, texts, strict=True)]
     figure = verdict_figure(rows, x=titled(example.unit, range=[0, end]), limit=example.printed)
     panel = Panel("example", "How far is the true value from the stated one?", "The stated and the true value.")
-    captions = {"example": f"The example: {example.setting[0].lower()}{example.setting[1:].rstrip('.')}."}
+    captions = {"example": f"Example: {example.setting.rstrip('.')}."}
     frame = Frame(claim_verdict(claim, example), {"example": figure}, (), captions)
     return View(Board("claim", claim.title, (panel,), {}), lambda _: (frame,))
 

@@ -32,7 +32,8 @@ TOGETHER = 250
 
 TINY = 1e-9  # a smaller value is said to be about 0
 
-PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell")
+_PRIOR = "What the prior adds to every count. The larger it is, the less one record changes the posterior."
+PRIOR = Parameter("a", 0.001, 1e9, 1, log=True, title="prior pseudo-count of every cell", description=_PRIOR)
 EPSILON_OF_CLAIM = replace(EPSILON, low=0.01)  # on its own: at that of all pages, a claim may not apply
 RECORDS = Parameter("n", 1, 10**9, 1000, log=True, whole=True, title="records")
 

@@ -80,6 +80,7 @@ class Axis(enum.Enum):
 _logarithmic = partial(Parameter, log=True)
 
 _LOG_RATIO = "The largest change of the log-likelihood between the two tables, in nats."
+_OMEGA = "The distance of every probability from 0 and 1. A smaller ω lets one record change more."
 _DELTA = "The probability with which the bound may fail, between 0 and 1."
 
 
@@ -93,7 +94,8 @@ class ClaimParameters:
     delta: Annotated[float, _logarithmic(r"\delta", 1e-9, 1 - 1e-9, 0.05, title="delta", description=_DELTA)]
     t: Annotated[float, _logarithmic("t", 1e-3, 50, 0.2, title="non-negativity increment")]
     omega: Annotated[
-        float, _logarithmic(r"\omega", 1e-4, 0.49, 0.1, title="omega", description="The least probability.")
+        float,
+        _logarithmic(r"\omega", 1e-4, 0.49, 0.1, title="omega", description=_OMEGA),
     ]
     gap: Annotated[
         float, _logarithmic("2t", 1e-3, 1, 0.2, title="shortfall", description="The difference from the best score.")

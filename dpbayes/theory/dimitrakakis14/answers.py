@@ -40,7 +40,7 @@ ANSWERS_TEXT = ("that the number of answers needed is at most {}", "answers that
 
 EXAMPLE_1 = Claim(
     Reference("Dimitrakakis14", "Example 1"),
-    "Expectation queries are answered by values of the table",
+    "The mean of a value is one of its values",
     r"\Psi = \mathcal Y",
     Verdict.AMENDED,
     "An expectation lies in the convex hull of the values: for Y = {0, 1} it can be any number between 0 and 1.",

@@ -30,7 +30,7 @@ LOG_RATIO = Claim(
 
 ASSUMPTION_1 = Claim(
     Reference("Dimitrakakis14", "Assumption 1"),
-    "The log-likelihood is Lipschitz in the data",
+    "The likelihood changes little with the data (Lipschitz)",
     r"d(p_\theta(x), p_\theta(y)) \le L \rho(x, y)",
     Verdict.DEFINITION,
     "A factor of the likelihood without the parameter cancels in the posterior and may be left out.",
@@ -73,7 +73,7 @@ def _lemma_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 DISPLAY = Claim(
     Reference("Dimitrakakis14", "Section 5, exponential families"),
-    "An exponential family has the Lipschitz constant L",
+    "An exponential family satisfies Assumption 1 for one L",
     r"|T(x) - T(y)| / \rho(x, y) \le L / \eta_\theta",
     Verdict.AMENDED,
     "The natural parameter may be negative: the condition needs |η|.",
@@ -100,7 +100,7 @@ def counterexample_exponential_family(theta: float = 0.1) -> Counterexample:
 
 LEMMA_7 = Claim(
     Reference("Dimitrakakis14", "Lemma 7"),
-    "Discrete Bayesian networks are Lipschitz",
+    "The likelihood of a network changes little with one value",
     r"L = \ln(1/\epsilon), \quad \rho = \sum_k 1\{x_k \ne y_k\}",
     Verdict.FALSE,
     "A changed value also enters the terms of its children. Its weight must therefore be 1 + the number of children.",

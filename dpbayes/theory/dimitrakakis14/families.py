@@ -23,7 +23,7 @@ MASS = "prior mass"
 
 ASSUMPTION_2 = Claim(
     Reference("Dimitrakakis14", "Assumption 2"),
-    "The prior gives little mass to Lipschitz constants above L",
+    "Large Lipschitz constants are rare under the prior",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge 0",
     Verdict.AMENDED,
     "Requiring the condition for all L >= 0 excludes the paper's own binomial example. Requiring it for L >= L0 is "

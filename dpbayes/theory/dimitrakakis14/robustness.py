@@ -48,7 +48,7 @@ DEFINITION_1 = Claim(
 
 REMARK_1 = Claim(
     Reference("Dimitrakakis14", "Remark 1"),
-    "Definitions 1 and 2 are equivalent",
+    "Privacy for one record is privacy for several",
     r"P(B \mid x) \le e^{\epsilon \rho} P(B \mid y) + \delta \rho",
     Verdict.AMENDED,
     "The definitions are equivalent for δ = 0 and for ε = 0, as stated. Otherwise Definition 2 is stronger: "
@@ -120,7 +120,7 @@ def _remark_1_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 
 NATS = "nats of KL divergence"
-KL_TEXT = ("a KL divergence of at most {} nats", "KL(posterior of x || posterior of y), nats")
+KL_TEXT = ("a KL divergence of at most {} nats", "KL divergence of the two posteriors, nats")
 
 
 # Under Assumption 1
@@ -241,7 +241,7 @@ def _theorem_1_ii_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> s
 
 KAPPA_CLAIM = Claim(
     Reference("Dimitrakakis14", "Appendix A, kappa"),
-    "The proof needs a constant κ of 4.91",
+    "The constant κ of the proof is 4.91",
     r"\kappa = \min_\omega 2\omega / (1 - e^{-\omega})^2 \approx 4.91081",
     Verdict.LOOSE,
     "The minimum is computed correctly, at ω = 1.2564312. For the integral in the proof, the constant 2 suffices.",

@@ -58,7 +58,7 @@ def _loss_bound(claim: Claim, epsilon: float, exact: float, *assumptions: Assump
 
 GLOBAL = Claim(
     Reference("Notes", "Section 2.1, the mechanism"),
-    "Global sensitivity gives ε-privacy",
+    "A posterior chosen with global sensitivity is ε-private",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_g)}",
     Verdict.LOOSE,
     "The loss is at least half of ε, and more with a strong prior. The weights of the candidates hardly differ, "
@@ -86,7 +86,7 @@ def _global_mechanism_text(subject: Subject, at: EvaluationPoint, bound: Bound) 
 
 LOCAL = Claim(
     Reference("Notes", "Section 2.2"),
-    "Local sensitivity does not give privacy",
+    "A posterior chosen with local sensitivity is not private",
     r"P[r] \propto e^{-\epsilon H / (2 \Delta_l(x))}",
     Verdict.AMENDED,
     "The mechanism does not guarantee ε: the loss is 1.02 for ε = 1, a prior of 0.1 for each side and 200 throws of a "
@@ -109,7 +109,7 @@ def local_mechanism(die: Die, *, epsilon: float) -> Bound:
 
 SMOOTH = Claim(
     Reference("Notes", "Section 2.3.1"),
-    "Smooth sensitivity gives (ε, δ)-privacy",
+    "A posterior chosen with smooth sensitivity is (ε, δ)-private",
     r"P[r] \propto e^{-\epsilon H / (2 S_\beta(x))}",
     Verdict.UNCLEAR,
     "The lemmas do not imply the claim: they omit the normaliser and the change from x to y. (1.5 ε, δ/2) "
@@ -175,7 +175,7 @@ def _at_every_epsilon(bound: Callable[[Die, EvaluationPoint, float], Bound]) -> 
 
 METRIC = Claim(
     Reference("Notes", "Section 2.3.1, in any metric space"),
-    "Smooth sensitivity gives (ε, δ)-privacy in any metric space",
+    "A choice with smooth sensitivity is private in any metric space",
     r"P[r] \propto e^{-\epsilon d(x, r) / (2 S_\beta(x))}",
     Verdict.FALSE,
     "A counterexample is a set of points on a line with many candidates beside one point. (1.5 ε, δ/2) "

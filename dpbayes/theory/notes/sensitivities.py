@@ -158,7 +158,7 @@ def _smoothing_text(subject: Subject, at: EvaluationPoint, bound: Bound) -> str:
 
 REDUCTION = Claim(
     Reference("Notes", "Section 3.1"),
-    "Neighbouring tables give the local sensitivity",
+    "The distance of two posteriors bounds the change of every score",
     r"\Delta_l u(x) = \max_{y'} H(\mathrm{BI}(y'), \mathrm{BI}(x))",
     Verdict.HOLDS,
     "The claim follows from the triangle inequality, with equality at r = BI(x).",

@@ -133,7 +133,7 @@ def _corollary_1_formula(subject: Subject, at: EvaluationPoint, bound: Bound) ->
 
 LEMMA_1 = Claim(
     Reference("Zhang16", "Lemma 1"),
-    "One record changes the counts by at most 2|I|",
+    "One record changes the counts by at most 2 per column",
     r"\|\Delta\omega - \Delta\tilde\omega\|_1 \le 2|\mathcal I|",
     Verdict.HOLDS,
     "Two records that differ in every column reach this bound on every graph.",
@@ -252,7 +252,7 @@ PROPOSITION_1 = Claim(
 )
 CLIPPED = Claim(
     Reference("Zhang16", "Proposition 1, for the clipped updates"),
-    "Every released count has a small error",
+    "The error of every clipped count is small",
     r"\|\Delta\omega - Z\|_\infty \le \frac{2|\mathcal I|}{\epsilon} \ln\frac{2m}{\delta}",
     Verdict.LOOSE,
     "Clipping also keeps every error within n. The stated bound exceeds n when the noise is large.",
@@ -266,7 +266,7 @@ EXHIBITS: dict[str, Exhibit] = {
         _lemma_1_formula,
         (Axis.RECORDS,),
         "that one record changes the counts by at most {} in total",
-        "L1 distance of the counts, records",
+        "total change of the counts, records",
         measure=_largest_move,
     ),
     "COROLLARY_1": Exhibit(

@@ -22,7 +22,7 @@ from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 THEOREM_2 = Claim(
     Reference("Zhang16", "Theorem 2"),
-    "Few Fourier coefficients give all marginals",
+    "Few Fourier coefficients give all tables",
     r"C^j(h) = \sum_{\gamma \preceq j} \langle f^\gamma, h \rangle\, C^j(f^\gamma)",
     Verdict.AMENDED,
     "The theorem holds. Equation (1), which its proof uses, needs a correction: the marginal must sum over the cells "

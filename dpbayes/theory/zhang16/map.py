@@ -342,7 +342,7 @@ def _setting(row: TrimmedRow) -> str:
 
 ALGORITHM_3 = Claim(
     Reference("Zhang16", "Algorithm 3"),
-    "One record changes the score by at most √(Lr)",
+    "One record changes the score of private MAP little",
     r"\Delta = \sqrt{L r}",
     Verdict.FALSE,
     "√(L r) bounds the change of the probability of a set; tanh(L r / 2) is a smaller bound. The stated score is a "
@@ -350,7 +350,7 @@ ALGORITHM_3 = Claim(
 )
 FOOTNOTE_4 = Claim(
     Reference("Zhang16", "Section 4.2, footnote 4"),
-    "The prior as base measure gives a proper density",
+    "Private MAP draws from a proper density",
     r"\int e^{\epsilon u(D, \theta)} \mu(\theta) \, d\theta \le e^{M \epsilon}",
     Verdict.AMENDED,
     "The score must be bounded. If a parameter is below 1, the posterior density is unbounded and the "
@@ -358,14 +358,14 @@ FOOTNOTE_4 = Claim(
 )
 COROLLARY_4 = Claim(
     Reference("Zhang16", "Corollary 4"),
-    "The private MAP estimate (Algorithm 3) is ε-private",
+    "A private MAP estimate (Algorithm 3) is ε-private",
     r"P[\theta] \propto e^{\epsilon u(D, \theta) / (2 \Delta)} \xi(\theta)",
     Verdict.FALSE,
     "With the density as score, the privacy loss is several times ε. With the masses of cells as score, the loss is ε.",
 )
 LEMMA_4 = Claim(
     Reference("Zhang16", "Lemma 4"),
-    "The private MAP estimate has a score near the best",
+    "A private MAP estimate has a score near the best",
     r"P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "The exponent lacks a factor 1/(2 Δ), so the lemma holds only for Δ up to 1/2.",

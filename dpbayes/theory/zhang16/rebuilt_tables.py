@@ -41,7 +41,7 @@ ALGORITHM_2 = Claim(
 )
 THEOREM_3 = Claim(
     Reference("Zhang16", "Theorem 3"),
-    "The L1 error of every rebuilt table is small",
+    "The error of every rebuilt table is small",
     r"\|C^{\bar\pi_i}(h) - h^i\|_1 \le \frac{4|N_I|}{\varepsilon}"
     r"\left(2^{|\pi_i|} \log\frac{|N_I|}{\delta} + t|N_I|\right)",
     Verdict.LOOSE,
@@ -139,8 +139,8 @@ EXHIBITS: dict[str, Exhibit] = {
         theorem_3,
         _theorem_3_formula,
         (Axis.EPSILON, Axis.DELTA, Axis.T),
-        "an L1 error of at most {} records",
-        "L1 error of the largest table, records",
+        "a total error of at most {} records in a table",
+        "total error of the largest table, records",
         says=BoundKind.QUANTILE,
         measure=_measured_error,
     )

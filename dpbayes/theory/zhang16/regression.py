@@ -230,7 +230,7 @@ def _printed_constant(b: FloatArray, n: int, features: int, variance: float) -> 
 
 GRADIENT = Claim(
     Reference("Zhang16", "Appendix D, the gradient"),
-    "The log-likelihood has the stated gradient in a record",
+    "The likelihood of a regression has the stated gradient",
     r"\partial f/\partial x_j = \tfrac{1}{2\sigma^2}(x_j w^\top w - y w_j), \quad "
     r"\partial f/\partial y = \tfrac{1}{2\sigma^2}(y - w^\top x)",
     Verdict.FALSE,
@@ -240,7 +240,7 @@ GRADIENT = Claim(
 )
 NORM = Claim(
     Reference("Zhang16", "Appendix D, the norm of the gradient"),
-    "The log-likelihood is Lipschitz in a record",
+    "The likelihood of a regression changes little with a record",
     r"\|\nabla f\|_2 \le \tfrac{n}{2\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
     "The paper sums signed terms in place of a norm. The largest norm of the gradient of one record is (1 + "
@@ -248,7 +248,7 @@ NORM = Claim(
 )
 APPENDIX_D = Claim(
     Reference("Zhang16", "Appendix D"),
-    "A sample of the weights is 2L(w)-private",
+    "A sample of the weights of a regression is 2L(w)-private",
     r"2 L(w) = \tfrac{n}{\sigma^2}(1 + 2\|w\|_1 + d\|w\|_2)",
     Verdict.FALSE,
     "The factor n counts every record although only one record is replaced, so the bound is never below n/σ². "
@@ -257,7 +257,7 @@ APPENDIX_D = Claim(
 )
 PROPORTIONAL = Claim(
     Reference("Zhang16", "Section 5.2"),
-    "The privacy loss is proportional to the norm bound",
+    "The loss of a regression is proportional to the bound of its weights",
     r"\epsilon \propto B",
     Verdict.AMENDED,
     "The claim holds up to B = 1. Above 1 the loss grows with the square of 1 + B. Records must first be scaled to "
@@ -265,7 +265,7 @@ PROPORTIONAL = Claim(
 )
 LEMMA_D1 = Claim(
     Reference("Zhang16", "Lemma D.1"),
-    "The truncated Gaussian is conjugate",
+    "A truncated Gaussian prior gives such a posterior",
     r"p(w \mid D) \propto N(w \mid \mu_n, \Sigma_n) \mathbf 1\{\|w\|_2 \le 1\}",
     Verdict.HOLDS,
     "μₙ and Σₙ are the parameters of the Gaussian before truncation.",

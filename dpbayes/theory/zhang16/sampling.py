@@ -243,7 +243,7 @@ THEOREM_4_1 = Claim(
 )
 THEOREM_4_2 = Claim(
     Reference("Zhang16", "Theorem 4(2)"),
-    "A posterior sample is (0, √(M/2))-private",
+    "A posterior sample is private for ε = 0 and δ = √(M/2)",
     r"|\xi(B \mid x) - \xi(B \mid y)| \le \sqrt{\tfrac{M}{2} \max\{\rho(x, y), 1\}}",
     Verdict.VACUOUS,
     "No two probabilities differ by more than 1, and √(M/2) is at least 1.66 for two or more nodes under any prior. "

@@ -162,14 +162,14 @@ def counterexample_appendix_b2(level: float = 5.0) -> Counterexample:
 
 ASSUMPTION_1 = Claim(
     Reference("Zhang16", "Assumption 1"),
-    "The log-likelihood is Lipschitz in the data",
+    "The likelihood changes little with the data (Lipschitz)",
     r"|\ln p_\theta(x) - \ln p_\theta(y)| \le L \rho(x, y)",
     Verdict.DEFINITION,
     "A factor of the likelihood without the parameter cancels in the posterior and may be left out.",
 )
 LEMMA_2 = Claim(
     Reference("Zhang16", "Lemma 2"),
-    "A network of Lipschitz nodes is Lipschitz",
+    "If each node changes little with the data, so does the network",
     r"|\ln p(x) - \ln p(y)| \le \|L\|_\infty \sum_i \rho_i(x_i, y_i)",
     Verdict.VACUOUS,
     "Equal values under different parents have distance 0, so no node with parents satisfies the condition. "
@@ -177,21 +177,21 @@ LEMMA_2 = Claim(
 )
 EXPONENTIAL = Claim(
     Reference("Zhang16", "Section 4.1, the exponential distribution"),
-    "The exponential distribution is Lipschitz",
+    "One Lipschitz constant fits all exponential distributions",
     r"\sup_\theta |\ln p_\theta(x) - \ln p_\theta(y)| \le L |x - y|",
     Verdict.FALSE,
     "The Lipschitz constant is the rate itself, so the claim needs bounded rates or Assumption 2.",
 )
 ASSUMPTION_2 = Claim(
     Reference("Zhang16", "Assumption 2"),
-    "The prior gives little mass to Lipschitz constants above L",
+    "Large Lipschitz constants are rare under the prior",
     r"\xi(\Theta_L) \ge 1 - e^{-cL}, \quad L \ge L_0",
     Verdict.DEFINITION,
     "A uniform row satisfies the assumption with c = ln((1 + exp(L0))/2)/L0, which is below 1 for every L0.",
 )
 LEMMA_3 = Claim(
     Reference("Zhang16", "Lemma 3"),
-    "A network of concentrated nodes is concentrated",
+    "If large constants are rare at each node, they are in a network",
     r"c' = \min_i c_i - \ln|\mathcal I| / L_0",
     Verdict.AMENDED,
     "The lemma holds for |I| < exp(L0 min c) with distances between the joint values of a node and its parents. With "
@@ -199,7 +199,7 @@ LEMMA_3 = Claim(
 )
 APPENDIX_B2 = Claim(
     Reference("Zhang16", "Appendix B.2"),
-    "A network has the concentration c' of the proof",
+    "How rare large constants are in a network, by the proof",
     r"c' = \ln|\mathcal I| \, \min_i c_i",
     Verdict.FALSE,
     "The c' of the proof grows with the number of nodes, but a valid c' must decrease. The c' of the "

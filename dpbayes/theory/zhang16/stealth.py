@@ -37,7 +37,7 @@ COROLLARY_3 = Claim(
 )
 SMALL_INCREMENTS = Claim(
     Reference("Zhang16", "Section 3.2, Non-negativity"),
-    "The increment t costs little utility",
+    "Few records are added to avoid negative counts",
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
     "At the stated t, the added records often outnumber the real records many times.",
@@ -45,7 +45,7 @@ SMALL_INCREMENTS = Claim(
 )
 RERUNS = Claim(
     Reference("Zhang16", "Section 3.2, Re-running"),
-    "Re-running costs ε for each run",
+    "Each repetition of a release costs ε",
     r"R\ \text{runs cost}\ R\,\varepsilon",
     Verdict.LOOSE,
     "Releasing only the first success costs 2 ε for any number of runs, if this number is kept secret.",

@@ -149,7 +149,7 @@ def counterexample_map_utility() -> Counterexample:
 
 LAPLACE = Claim(
     Reference("Zhang16", "Table 1, Laplace"),
-    "Algorithm 1 is ε-private, and its divergence has this order",
+    "A Laplace release is ε-private, and its error has the stated order",
     r"(\epsilon, 0), \quad \mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}]"
     r" + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
@@ -158,7 +158,7 @@ LAPLACE = Claim(
 )
 FOURIER = Claim(
     Reference("Zhang16", "Table 1, Fourier"),
-    "Algorithm 2 is ε-private and accurate",
+    "A Fourier release is ε-private and accurate",
     r"(\epsilon, 0), \quad \tfrac{4|\mathcal N|}{\epsilon}"
     r" (2^{|\pi_i|} \ln\tfrac{|\mathcal N|}{\delta} + t|\mathcal N|)",
     Verdict.LOOSE,
@@ -175,7 +175,7 @@ SAMPLER = Claim(
 )
 MAP = Claim(
     Reference("Zhang16", "Table 1, MAP"),
-    "Algorithm 3 is ε-private and accurate",
+    "A private MAP estimate is ε-private and accurate",
     r"(\epsilon, 0), \quad P(S_{2t}^c) \le e^{-\epsilon t} / \xi(S_t)",
     Verdict.FALSE,
     "Neither Corollary 4 nor Lemma 4 holds as stated.",

@@ -178,7 +178,7 @@ def posterior_kl(
 
 THEOREM_1 = Claim(
     Reference("Zhang16", "Theorem 1"),
-    "The KL divergence of the released posterior is below a bound",
+    "The error of a Laplace release is rarely above a bound",
     r"\Pr\Bigl[f \ge \mathbb E f + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}\Bigr] \le \delta",
     Verdict.FALSE,
     "McDiarmid’s inequality needs the sum of c² over all rows, where c is the most that one row changes the "
@@ -187,7 +187,7 @@ THEOREM_1 = Claim(
 )
 CLOSED_FORM = Claim(
     Reference("Zhang16", "Theorem 1, with U"),
-    "The KL bound can be computed from the counts",
+    "The bound of the error can be computed from the counts",
     r"f < \mathcal U + \bigl(-\tfrac12 \textstyle\sum c_{ij} \ln\delta\bigr)^{1/2}",
     Verdict.VACUOUS,
     "Where the condition of the theorem holds, U alone exceeded the largest possible KL divergence in every "
@@ -195,21 +195,21 @@ CLOSED_FORM = Claim(
 )
 EXPECTATION = Claim(
     Reference("Zhang16", "Theorem 1, U"),
-    "The mean KL divergence is at most U",
+    "The mean error of a Laplace release is at most U",
     r"\mathbb E f_{ij} \le n \ln\bigl((\alpha + \Delta\alpha)(\beta + \Delta\beta)\bigr) = \mathcal U",
     Verdict.FALSE,
     "At a uniform prior and zero counts, U is 0 but the mean KL divergence is positive.",
 )
 REFINED = Claim(
     Reference("Zhang16", "Theorem 1, refined"),
-    "The mean KL divergence falls exponentially in ε",
+    "The error of a Laplace release falls exponentially in ε",
     r"\mathbb E f_{ij} \le \tfrac n2 e^{-n\epsilon/2|\mathcal I|} \ln[(\alpha + n + 1)(\beta + n + 1)]",
     Verdict.FALSE,
     "For small noise the mean falls only as a power of ε, in proportion to the square b² of the scale of the noise.",
 )
 ORDER = Claim(
     Reference("Zhang16", "Theorem 1, last display"),
-    "The KL divergence has the stated order",
+    "The error of a Laplace release has the stated order",
     r"\mathcal O(mn \ln n)[1 - e^{-n\epsilon/2|\mathcal I|}] + \sqrt{-\mathcal O(mn \ln n) \ln\delta}",
     Verdict.UNCLEAR,
     "The constants are not given. The first term grows with ε, which contradicts the refined bound of "
@@ -232,7 +232,7 @@ LEMMA_A2 = Claim(
 )
 LEMMA_A3 = Claim(
     Reference("Zhang16", "Lemma A.3"),
-    "The KL divergence of one row is bounded",
+    "The error of one row of counts is bounded",
     r"f_{ij} \le \Delta\alpha \ln(\alpha + \Delta\alpha) + \Delta\beta \ln(\beta + \Delta\beta)"
     r" - Z^{(1)} \ln(\alpha + \Delta\alpha - 1) - Z^{(2)} \ln(\beta + \Delta\beta - 1)",
     Verdict.FALSE,
@@ -241,7 +241,7 @@ LEMMA_A3 = Claim(
 )
 LEMMA_A4 = Claim(
     Reference("Zhang16", "Lemma A.4"),
-    "One row changes the KL divergence by a bounded amount",
+    "One row of counts changes the error by a bounded amount",
     r"c_{ij} \le (2n+1)\bigl[\ln(\alpha + n + 1) + (\beta + n + 1)\bigr]",
     Verdict.AMENDED,
     "A logarithm is missing, and the theorem and its proof use different constants. In all cases tried, all three "
@@ -251,14 +251,14 @@ LEMMA_A4 = Claim(
 )
 MEAN_OF_Z = Claim(
     Reference("Zhang16", "Appendix A.2, E Z"),
-    "A clipped update has the stated mean",
+    "A clipped noisy count has the stated mean",
     r"\mathbb E Z = \Delta\alpha + \tfrac b2 e^{-\Delta\alpha/b} + \tfrac{n-b}2 e^{(\Delta\alpha - n)/b}",
     Verdict.FALSE,
     "The atom at n is counted twice, so the stated mean can exceed n.",
 )
 TRUNCATION = Claim(
     Reference("Zhang16", "Section 3.1, truncation"),
-    "Clipping only improves utility",
+    "Clipping noisy counts only improves a release",
     r"Z = \min(\max(\Delta + \mathrm{Lap}(b), 0), n)",
     Verdict.FALSE,
     "Clipping never increases the error of a single count. Clipping one of two counts can increase the KL divergence.",
