@@ -207,7 +207,7 @@ def _computed(report: AuditReport, limit: Guarantee) -> LossBar:
     least, most = report.needed_at_least, report.needed
     is_range = most - least > 1e-6 * max(1.0, most)
     factors = f"{factor_text(least)} to {factor_text(most)}" if is_range else factor_text(least)
-    allowed = "reaches what is proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "allowed"
+    allowed = "as proved" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else "allowed"
     verdict, shown = ("holds", allowed) if _is_within(Guarantee(most), limit) else ("open", "not decided"), most
     if _is_exceeded(report, limit):
         verdict, shown = ("fails", "more than allowed"), least

@@ -77,6 +77,7 @@ def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: fl
     """
     end, bound = x["range"][1], limit * (1 + 1e-9)
     side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
+    left = limit if limit < 0.3 * end else before  # not across the dotted line, where there is room
     traces, texts = list[Trace](), [_text(limit, 1, allowed, yref="paper", xanchor=side, xshift=away, yanchor="bottom")]
     for place, row in enumerate(rows):
         low, high, within, above = min(row.low, end), min(row.high, end), min(row.low, bound), BOUND
@@ -92,7 +93,7 @@ def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: fl
         words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
         name = ": ".join(filter(None, (row.name, row.factor))) + words
         texts += [
-            _text(0.0, place - 0.18, name, xanchor="left", xref="paper", yanchor="bottom"),
+            _text(left, place - 0.2, name, xanchor="left", xshift=5, yanchor="bottom"),
             _text(beside, place, f"<b>{row.text}</b>", xanchor="left" if high < end else "right", xshift=5),
         ]
     field = {"type": "rect", "x0": before, "x1": limit, "yref": "y domain", "y0": 0, "y1": 1, "layer": "below"}
@@ -127,7 +128,7 @@ def factor_axis(end: float) -> Axis:
 
 def _bar(place: int, start: float, stop: float, colour: str, row: LossBar) -> Trace:
     look = {"color": colour, "line": {"color": BOUND, "width": 2 if row.verdict == "loose" else 0}}
-    bar = {"type": "bar", "orientation": "h", "y": [place], "base": [start], "x": [stop - start], "width": [0.36]}
+    bar = {"type": "bar", "orientation": "h", "y": [place], "base": [start], "x": [stop - start], "width": [0.4]}
     return bar | {"marker": look, "hoverinfo": "skip", "showlegend": False}
 
 

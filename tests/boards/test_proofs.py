@@ -73,7 +73,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     assert frame.notes[1] == "Laplace: the stated ε = 2 holds and cannot be made smaller."
     assert WHERE in frame.captions["verdict"]
     assert rows(frame)["Stated and proved"] == "45.1%: 7.39 times ● holds"
-    assert rows(frame)["Computed"] == "45.1%: 7.39 times ● reaches what is proved"
+    assert rows(frame)["Computed"] == "45.1%: 7.39 times ● as proved"
     assert frame.captions["worst"].endswith("changes 16 such numbers, whose factors multiply to 7.39.")
     mark = trace(frame, "largest factor", "worst")
     assert mark["text"][0] == "one number: at most 1.14 times"
