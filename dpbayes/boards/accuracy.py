@@ -126,7 +126,7 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     shown = f"{start} {first}{f' (tied with {listed(others)})' * bool(others)} predicts {inputs.target}"
     if not _is_clear(study.behind(best, k)):
         return f"{shown} as well as without privacy: {share_text(right)} right."
-    return f"{shown} best: {share_text(right)} right, and {share_text(exact)} without privacy."
+    return f"{shown} best: {share_text(right)} right, {share_text(exact)} without privacy."
 
 
 def accuracy_advice(study: AccuracyStudy) -> str:
@@ -143,9 +143,8 @@ def accuracy_advice(study: AccuracyStudy) -> str:
         if kept:
             names = dict.fromkeys(study.look(one).name for one in (kept[0], *study.alike_at(k)))
             doubt = " (no clear difference)" if len(names) > 1 else ""
-            choice = f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}"
-            return f"{choice}: the accuracy is then at least {gain}"
-    return f"So: even at ε = {numeral(study.plan.epsilons[-1])}, no accuracy is {gain}"
+            return f"So: choose ε = {numeral(epsilon, 2)} or more with {' or '.join(names)}{doubt}: at least {gain}"
+    return f"So: even at ε = {numeral(study.plan.epsilons[-1])}, less than {gain}"
 
 
 def _is_clear(lost: Estimate) -> bool:

@@ -106,7 +106,7 @@ def regression_headline(roots: Mapping[str, float], target: str) -> str:
     first = f"a private prediction of {target} typically misses by {round(roots['private']):,} dollars"
     if roots["private"] >= roots["mean"]:
         return f"{first}, no better than always the mean ({round(roots['mean']):,})."
-    return f"{first}; the best one without privacy, by {round(roots['exact']):,}."
+    return f"{first}; without privacy, by {round(roots['exact']):,}."
 
 
 def _advice(result: RegressionResult) -> str:
