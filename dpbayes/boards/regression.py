@@ -94,8 +94,8 @@ def _frame(inputs: RegressionInputs, epsilon: float) -> Frame:
         "errors": f"Predicted: {records.target}, from {many(result.features, 'feature')} such as schooling. Of "
         f"{records.table.n:,} {'records of a census' if inputs.is_private else 'synthetic records'}, "
         f"{share_text(study.train_share)} ({result.train:,}) train the weights, the others test them; the curve is the "
-        f"mean of {many(study.repeats, 'random split')}. A small ε allows only small weights, so that all predictions "
-        "are alike.",
+        f"mean of {many(study.repeats, 'random split')}. A small ε allows only small weights: then every "
+        "prediction is near the middle of the public bounds.",
     }
     figure = replace(errors, data=(*errors.data, mark))
     return Frame(headline, {"errors": figure}, (_advice(result),), captions, numbers)
@@ -105,7 +105,7 @@ def regression_headline(roots: Mapping[str, float], target: str) -> str:
     """Return the root of the error in dollars, beside the best one without privacy or that without features."""
     first = f"a private prediction of {target} typically misses by {round(roots['private']):,} dollars"
     if roots["private"] >= roots["mean"]:
-        return f"{first}, no better than always the mean ({round(roots['mean']):,})."
+        return f"{first}; always the mean, by only {round(roots['mean']):,}."
     return f"{first}; without privacy, by {round(roots['exact']):,}."
 
 

@@ -105,8 +105,10 @@ SHIFT = Panel(
     "samples vary around the answer: the dashed line is their standard deviation, of several samples that of the mean.",
 )
 
-SAMPLE = "A sample is a random probability from the posterior’s part in the interval: one record changes it little."
-BLUE = "Blue, the posterior: how plausible each probability is, given the table."
+SAMPLE = (
+    "The posterior says how plausible each probability is, given the table. A sample is a random probability from its "
+    "part in the interval, which one record changes little."
+)
 
 
 def posterior_sampling(inputs: SamplingInputs | ReleasedSamples) -> View:
@@ -186,7 +188,7 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         advice = f"So: choose ε ≥ {numeral(needed)}, where the interval shifts {_samples(sampler)} by less than"
     notes = f"{advice} it varies without privacy.", *_notes(sampler)
     headline = _headline(sampler, row.region, is_close=here <= variation)
-    return Frame(headline, figures, notes, {"trim": f"{BLUE} {SAMPLE}"})
+    return Frame(headline, figures, notes, {"trim": SAMPLE})
 
 
 def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_close: bool | None = None) -> str:
