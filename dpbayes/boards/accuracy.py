@@ -6,16 +6,22 @@ from functools import cached_property
 import numpy as np
 
 from dpbayes.base.estimates import Estimate
+from dpbayes.base.randomness import stream
 from dpbayes.base.text import listed, many, numeral, share_text
+from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.accuracy.methods import EXACT, MAJORITY
 from dpbayes.experiments.accuracy.plan import AccuracyPlan
 from dpbayes.experiments.accuracy.study import AccuracyStudy, accuracy_study
-from dpbayes.figures.accuracy import BAND, accuracy_figure, log_loss_figure
+from dpbayes.figures.accuracy import BAND, accuracy_figure, log_loss_figure, noise_figure
 from dpbayes.figures.style import Figure, directly_named
+from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates
 from dpbayes.model.dataset import Dataset
+
+SIMULATED = 1_000_000
+"""Simulated numbers with noise, of which several make one count."""
 
 GRID = STOPS
 """The usual epsilons at which releases are simulated: all stops of the slider."""
@@ -37,6 +43,16 @@ class AccuracyInputs:
     def study(self) -> AccuracyStudy:
         """The results of all repeats, which are the same at every stop."""
         return accuracy_study(self.plan)
+
+    @cached_property
+    def noises(self) -> FloatArray:
+        """Noises of scale 1 of the numbers (releases, 2^nodes) whose mean is a count of the target's largest family."""
+        names, parents = self.plan.network.names, self.plan.network.parents
+        families = [{name, *others} for name, others in zip(names, parents, strict=True)]
+        cells = 2 ** max(len(family) for family in families if self.plan.target in family)
+        noises = stream(self.plan.seed, "noise of a count").laplace(size=(SIMULATED // cells, cells))
+        noises[:, 0] = 0.0  # the number of records is public
+        return noises
 
     @property
     def is_private(self) -> bool:
@@ -65,6 +81,13 @@ LOSS = Panel(
     help="Log loss: −ln of the probability that a prediction gives to the true value. It is 0 if that is always 100%, "
     "and large if a prediction is sure and wrong.",
 )
+NOISE = Panel(
+    "noise",
+    "How large is the noise of a count?",
+    "Noises of simulated releases as dots: of a Laplace count, of a Fourier number, and of a count from such numbers.",
+    help="Of a largest count that contains the predicted column. Laplace adds noise to the count itself. Fourier adds "
+    "noise to differences of counts and computes the count as a mean, in which noises of different signs cancel out.",
+)
 
 
 def prediction_accuracy(inputs: AccuracyInputs) -> View:
@@ -77,7 +100,7 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
         A view whose stops are the epsilons of the slider.
     """
     title = f"Accuracy of predicting {inputs.plan.target}"
-    board = Board("accuracy", title, (ACCURACY, LOSS), {}, "1", SLIDER, private=inputs.is_private)
+    board = Board("accuracy", title, (ACCURACY, NOISE, LOSS), {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -89,20 +112,25 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     right = accuracy_figure(study.curves, grid, epsilon=place, marked=[drawn[method] for method in first])
     wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
     figures = {
-        "accuracy": _named(right, "bottom", *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY))),
-        "loss": _named(wrong, "top", *(numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))),
+        "accuracy": _named(right, GRID[0], *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY))),
+        "loss": _named(wrong, GRID[-1], *(numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))),
     }
     captions = {
         "accuracy": f"Without other columns: always the most frequent value. {_about(study)}",
         "loss": "The penalty for a low probability of the true value. Without other columns: the shares of the values.",
     }
+    kinds = LaplaceUpdates, LaplaceFourier
+    if {*kinds} <= {method.kind for method in study.plan.methods}:
+        laplace, fourier = (inputs.noises * study.plan.mechanism(kind, place).noise_scale for kind in kinds)
+        figures["noise"] = noise_figure(laplace[:, -1], fourier, colours=[kind.colour for kind in kinds])
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)
 
 
-def _named(figure: Figure, side: str, exact: str, blind: str) -> Figure:
-    """Name both baselines with their values at their lines, the exact one on the side of the curves."""
-    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", GRID[0], f"{side} right")
+def _named(figure: Figure, x: float, exact: str, blind: str) -> Figure:
+    """Name both baselines with their values at their lines, the exact one below its line, at an end of the axis."""
+    side = "bottom right" if x == GRID[0] else "bottom left"
+    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", x, side)
     return directly_named(figure, MAJORITY.titled.name, f"without other columns: {blind}", GRID[-1], "top left")
 
 
@@ -111,9 +139,7 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     study = inputs.study
     k = study.place_of(epsilon)
     place, exact, majority = study.plan.epsilons[k], study.mean(EXACT)[0], study.mean(MAJORITY)[0]
-    simple = (
-        f"no prediction of {inputs.target} is clearly better than its most frequent value ({share_text(majority)})."
-    )
+    simple = f"no prediction of {inputs.target} clearly beats its most frequent value ({share_text(majority)})."
     if exact <= majority:
         return f"Even without privacy, {simple}"
     if not (ranked := study.ranked_at(k)):

@@ -12,6 +12,7 @@ from dpbayes.base.text import numeral, share_text
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import (
     EPSILON_AXIS,
+    LINES,
     PERCENT,
     Axis,
     Figure,
@@ -28,6 +29,9 @@ from dpbayes.figures.style import (
 
 BAND = 2
 """Standard errors on either side of a curve."""
+
+NOISES = 40
+"""Noises of a row that are drawn."""
 
 ACCURACY = "correct predictions"
 
@@ -92,13 +96,43 @@ def log_loss_figure(
 ) -> Figure:
     """Draw the mean log loss against epsilon, both on logarithmic scales; two values at epsilon are `marked`."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
-    y = log_axis("log loss (logarithmic scale)", ends.min() * 0.9, ends.max() * 1.1)
+    y = log_axis("log loss (logarithmic scale)", ends.min() * 0.8, ends.max() * 1.1)
     x, shapes = _epsilon_axis(epsilons, EPSILON_AXIS), [chosen_epsilon(epsilons, epsilon)]
     figure = _figure(curves, x=x, y=y, shapes=shapes)
     ranked = sorted(marked, key=lambda curve: at_epsilon(curve, epsilon))
     low = min(at_epsilon(curve, epsilon) for curve in curves)
     places = zip(ranked, ("bottom left", "top right"), (low, math.nan), strict=False)
     return replace(figure, data=(*figure.data, *_marks([*places], epsilon, numeral, 0.15)))
+
+
+def noise_figure(laplace: FloatArray, fourier: FloatArray, *, colours: Sequence[str]) -> Figure:
+    """Draw noises as dots on one axis, in three rows, and the mean size of each row as a box behind them.
+
+    Args:
+        laplace: The noise of a count (releases,) by Laplace.
+        fourier: The noises of the numbers (releases, cells) whose mean is a count by Fourier; the first has none.
+        colours: The colours of Laplace and of Fourier.
+    """
+    cells = fourier.shape[-1]
+    rows = (
+        ("Laplace: a count", laplace, colours[0]),
+        (f"Fourier: one of {cells} numbers", fourier[:, -1], colours[1]),
+        (f"Fourier: a count, the mean of {cells} numbers", fourier.mean(axis=1), colours[1]),
+    )
+    sizes = [float(f"{np.abs(noises).mean():.2g}") for _, noises, _ in rows]
+    end, traces, names = 3 * max(sizes), list[Trace](), list[dict[str, Any]]()
+    for y, ((name, noises, colour), size) in enumerate(zip(rows, sizes, strict=True)):
+        box = {"x": [-size, size, size, -size], "y": [y - 0.2, y - 0.2, y + 0.2, y + 0.2], "fill": "toself"}
+        dots = {"x": noises[:NOISES], "y": np.full(NOISES, float(y)), "mode": "markers"}
+        shared = LINES | {"showlegend": False, "hoverinfo": "skip"}
+        traces.append(shared | box | {"fillcolor": faded(colour, 0.25), "line": {"width": 0}})
+        traces.append(shared | dots | {"marker": {"color": faded(colour, 0.6), "size": 5}})
+        text = {"x": -end, "xanchor": "left", "text": f"{name}: <b>±{numeral(size)}</b>", "showarrow": False}
+        names.append(text | {"y": y - 0.2, "yanchor": "bottom"})
+    x = titled("noise, records (box: its mean size)", range=[-end, end])
+    down: Axis = titled("", range=[len(rows) - 0.3, -0.75], visible=False)
+    margin = {"l": 16, "r": 24, "t": 4, "b": 44}
+    return figure_of(traces, x=x, y=down, annotations=names, margin=margin)
 
 
 def _epsilon_axis(epsilons: FloatArray, title: str) -> Axis:

@@ -96,7 +96,6 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
     assert any(plain(button.label) == f"Next: {STORIES[story.next].title}" for button in at.button)
     press(at, "Leave")
     assert not banner(at)
-    assert settings_of(at).story == ""
 
 
 def test_a_guess_of_the_boards_number_is_correct() -> None:
@@ -137,7 +136,6 @@ def test_leaving_restores_the_settings_from_before_the_story() -> None:
     fine(at.button(key="open.mechanisms").click().run())
     press(at, "Skip the guess")
     press(at, "Next")
-    assert settings_of(at).data != before.data
     press(at, "Leave")
     assert settings_of(at) == before
 
@@ -162,7 +160,6 @@ def test_present_is_in_the_link_and_stays_from_step_to_step() -> None:
     press(at, "Show")
     assert is_covered(at), "nothing was guessed"
     press(at, "Skip the guess")
-    assert not is_covered(at)
     press(at, "Next")
     assert (settings_of(at).step, settings_of(at).present) == (2, Present.ON)
     assert any(plain(m.value) == STORIES["epsilon"].steps[1].say for m in at.markdown)
@@ -176,10 +173,14 @@ def test_the_noise_of_laplace_and_fourier_and_the_interval_of_a_sample_are_as_st
     kinds = dp.LaplaceUpdates(prior=network, epsilon=0.1), dp.LaplaceFourier(prior=network, epsilon=0.1, t=0.24)
     laplace, fourier = (kind.simulate(counts, np.random.default_rng(2), (4000,)).outcome.updates for kind in kinds)
     of_counts = (laplace, "bronc"), (fourier, "bronc"), (fourier, "dysp")
-    sizes = [network.table(np.abs(one - one.mean(axis=0)), node=network.index(name)) for one, name in of_counts]
-    noise = [size.mean() for size in sizes]
+    noise = [network.table(np.abs(one - one.mean(axis=0)), node=network.index(name)).mean() for one, name in of_counts]
     assert noise == pytest.approx([160, 130, 100], rel=0.05)
     assert (network.cell_count, len(network.closure) - 1) == (36, 20)
+    for step, size in zip(STORIES["mechanisms"].steps, (100, 130), strict=False):
+        names = frame_of(boards(open_page("pages/lab.py", **step.query))[0])["figures"]["noise"]["layout"][
+            "annotations"
+        ]
+        assert all(f"±{part}<" in str(names) for part in (160, 280, size)), "the simulated noise is that of releases"
     assert dp.PosteriorSampler(prior=network, epsilon=2).omega == pytest.approx(0.47, abs=0.005)
 
 

@@ -241,7 +241,7 @@ class Panel {
     this.chart ??= new Chart(this.place, this.board.renderer);
     const { yaxis, meta, height } = figure.layout;
     const lines = Math.max(1, ...(yaxis?.ticktext ?? []).map((name) => `${name}`.split("<br>").length));
-    const [named, most] = [(yaxis?.tickvals?.length ?? 0) * lines, meta?.rows ? height : TALLEST];
+    const [named, most] = [(yaxis?.type === "log" ? 0 : (yaxis?.tickvals?.length ?? 0)) * lines, meta?.rows ? height : TALLEST];
     this.least = meta?.least ?? 0; // rows with texts of their own, or beside those of a table
     if (this.named !== named || this.most !== most) [Object.assign(this, { named, most }), this.board.fit()];
     this.measure();
