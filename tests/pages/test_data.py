@@ -263,6 +263,7 @@ def test_odd_names_are_text_on_every_page_and_a_column_may_be_constant(at: AppTe
     load(at, "".join(f"{','.join(line)}\n" for line in lines))
     assert at.session_state["upload"].dataset.states[0] == ("<i>",)
     assert not refusals(at)
+    fine(at.button(key="all.public").click().run())
     for page in thorough(PAGES, sample=ABOUT_DATA):
         for _ in in_both_seats(at, page):
             assert not refusals(at)

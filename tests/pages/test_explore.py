@@ -134,11 +134,14 @@ def test_a_mechanism_is_chosen_and_one_that_cannot_be_used_is_grey_with_its_reas
     assert not mechanism_button(at, "LaplaceUpdates").disabled
 
 
-def own_table() -> Upload:
-    """Return an uploaded table of two columns whose states that are public."""
+def own_table(*, is_public: bool = True) -> Upload:
+    """Return an uploaded table of two columns; the states of the first are public."""
     rows = "age,rain\n" + "\n".join(f"{k % 90},{('no', 'some', 'much')[k % 3]}" for k in range(60))
     frame = pd.read_csv(io.StringIO(rows), dtype=str)
-    columns = (Cuts("age", (30, 50, 70), public=True), Categories("rain", ("no", "some", "much"), public=True))
+    columns = (
+        Cuts("age", (30, 50, 70), public=True),
+        Categories("rain", ("no", "some", "much"), public=is_public),
+    )
     declared = tuple(DeclaredColumn(column.name, column) for column in columns)
     proposals = tuple(Proposal(column.name, column) for column in columns)
     return Upload(
@@ -252,6 +255,16 @@ def test_a_recipient_sees_the_release_alone() -> None:
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior"]
     assert not any("exact" in text.lower() for text in board_texts(at))
     assert set(at.session_state["board.numbers"]) <= {"released", "low", "high"}
+
+
+@pytest.mark.parametrize("page", [PAGE, "pages/network.py", "pages/proofs.py", "pages/lab.py"])
+def test_a_recipient_sees_no_values_that_are_not_declared_public(page: str) -> None:
+    at = open_page(page)
+    at.session_state["upload"] = own_table(is_public=False)
+    at.session_state["settings"] = replace(settings_of(at), data="upload", seat=Seat.RECIPIENT)
+    fine(at.run())
+    one_sentence(at, "not declared public, here those of 1 column")
+    assert "rain = " not in everything(at) + str([box.options for box in at.selectbox])
 
 
 def test_a_recipient_sees_the_last_real_release_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -347,8 +347,13 @@ class Chosen:
 
     @cached_property
     def network(self) -> Network:
-        """The network to fit. Errors: InputError for a cycle, and for a network that is too large."""
+        """The network to fit. Errors: InputError for a cycle, too many cells, and values that are not public."""
         settings = self.settings
+        if not self.is_curator and (leaks := self.leaking_columns.intersection(self.graph.names)):
+            raise InputError(
+                f"A recipient sees no values that are not declared public, here those of {many(len(leaks), 'column')}. "
+                "Declare them on Data, in the curator’s view."
+            )
         if self.is_connected and not self.graph.names:
             self.connected.in_use  # noqa: B018 - raises the reason why there are no columns
         elif not self.graph.names and not settings.graph:
