@@ -295,14 +295,14 @@ def outputs_view(audit: AdaptiveAudit, tables: TablePair) -> View:
         A view of one stop.
     """
     claimed, releases = audit.claimed, len(audit.first)
-    largest, allowed, raised = factor_text(audit.largest), factor_text(claimed.epsilon), _raised(audit.largest)
-    rare, shows = "", "A larger factor than the proved one would refute the proof."
+    largest, raised = factor_text(audit.largest), _raised(audit.largest)
+    shows = "A larger factor than the proved one would refute the proof."
     if claimed.delta:
-        rare = ", apart from rare cases (δ)"
         shows = "A few may have a larger factor: the rare cases. So few releases cannot show how rare these are."
-    said = f"It is proved that one changed record makes a release at most {allowed} times as likely{rare}."
+    limit = belief_limit(_raised(claimed.epsilon), claimed)
+    said = f"It is proved that a 10% belief about one person can rise to {limit}."
     if audit.is_refuted:
-        said = f"The stated {claimed} is refuted: one changed record made a release {largest} times as likely."
+        said = f"The stated {claimed} is refuted: a simulated release raises a 10% belief to {_belief(audit.largest)}."
     proved = _bar("Proved", claimed, *(("fails", "does not hold") if audit.is_refuted else ("holds", "holds")))
     simulated = LossBar("Largest simulated", raised, raised, _belief(audit.largest), factor=f"{largest} times")
     notes = (

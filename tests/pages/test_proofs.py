@@ -161,13 +161,13 @@ def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_adaptive_release_shows_the_losses_of_simulated_outputs_of_made_up_tables() -> None:
     subject = AuditSubject[OF_RECORDS[0].__name__]
     one, other = (audited(subject, records="200", data_seed=seed) for seed in ("1", "2"))
-    assert frame_of(board(one))["headline"].startswith("It is proved that one changed record")
+    assert frame_of(board(one))["headline"].startswith("It is proved that a 10% belief")
     assert str(boards(one)) == str(boards(other))
     assert "every record is (" in str(frame_of(board(one))["captions"])
     assert "Curator view" not in board(one)["caption"]
     assert "δ" in headline(open_page(PAGE, mechanism=OF_RECORDS[0].__name__, records="200"))
     pure = open_page(PAGE, mechanism=OF_RECORDS[0].__name__, records="200", table_noise="laplace")
-    assert headline(pure).endswith("at most 2.72 times as likely.")
+    assert headline(pure).endswith("can rise to at most 23.2%.")
 
 
 # The papers' claims
