@@ -117,18 +117,18 @@ class CuratorArrows(_Arrows):
 ERROR = "the mean error"
 
 HELP = (
-    "The error of a pair of columns is the total variation between its released and its true probabilities; the mean "
-    "is over all pairs, in simulated tables of {n} from {origin}. Each arrow is changed alone. The savings do not add "
-    "up to those of all arrows, since two arrows can show the same dependence, and some save only beside another. "
-    "Lines: 99.7% intervals. With much noise a reader falls back to the prior, which can lower the error further than "
-    "an arrow does without noise."
+    "An arrow costs no privacy: ε is the same. The error of a pair of columns is the total variation between its "
+    "released and its true probabilities; the mean is over all pairs, in simulated tables of {n} from {origin}. Each "
+    "arrow is changed alone. The savings do not add up to those of all arrows, since two arrows can show the same "
+    "dependence, and some save only beside another. Lines: 99.7% intervals. With much noise a reader falls back to "
+    "the prior, which can lower the error further than an arrow does without noise."
 )
 
 DRAW = "Draw an arrow to see what it saves."
 NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
 MEANING = "Error: how far the released probabilities of two columns are from the true ones, averaged over all pairs."
-PRICE = "ε is the same with any arrows. Noise and few records cost accuracy: the gap to the pale bar."
-PRICE_OF = "ε is the same with any arrows. Of the {} points that {} saves without noise, noise and few records take {}."
+PRICE = "Noise and few records cost accuracy: the gap to the pale bar."
+PRICE_OF = "Of the {} points that {} saves without noise, noise and few records take {}."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 
@@ -192,9 +192,9 @@ def whole_gain(arrows: int, errors: ArrowErrors, bare: ArrowErrors) -> str:
         return f"a release has a larger mean error than a guess of equal probabilities: {after}, not {guess} points."
     if not arrows:
         return f"without arrows, {ERROR} is {after} percentage points."
-    which, ending, them = ("the arrow", "s", "it") if arrows == 1 else (f"the {arrows} arrows", "", "them")
+    which, ending = ("the arrow", "s") if arrows == 1 else (f"the {arrows} arrows", "")
     if not _is_clear(gain, errors):
-        return f"{which} make{ending} no clear difference: {ERROR} with {them} is {after} percentage points."
+        return f"no clear difference: {ERROR} with {which} is {after} points."
     verb = f"{'lower' if gain.value > 0 else 'raise'}{ending}"
     return f"{which} {verb} {ERROR} from {before} to {after} percentage points."
 

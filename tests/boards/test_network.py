@@ -80,7 +80,7 @@ def test_the_errors_of_a_graph_are_the_same_before_and_after_an_arrow_is_drawn()
 
 def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_epsilon():
     view = arrow_worth(PUBLIC)
-    assert view.frames_at("0.01")[0].headline.startswith("ε = 0.01: the 8 arrows make no clear difference")
+    assert view.frames_at("0.01")[0].headline.startswith(f"ε = 0.01: no clear difference: {ERROR} with the 8 arrows")
     assert "the 8 arrows raise the mean error" in view.frames_at("0.05")[0].headline
     assert view.frames_at("0.1")[0].figures["worth"].data[-1]["text"][-1] == "<b>loses 3.3</b>"
     for stop in ("1", "10"):
@@ -115,7 +115,7 @@ def errors_of(*worths: float, added: bool = False) -> ArrowErrors:
 @pytest.mark.parametrize(
     ("arrows", "bare", "gain"),
     [
-        (1, 0.5005, f"the arrow makes no clear difference: {ERROR} with it is 50.00 percentage points."),
+        (1, 0.5005, f"no clear difference: {ERROR} with the arrow is 50.00 points."),
         (0, 0.5, f"without arrows, {ERROR} is 50.0 percentage points."),
         (1, 0.6, f"the arrow lowers {ERROR} from 60.0 to 50.0 percentage points."),
         (2, 0.0046, f"the 2 arrows raise {ERROR} from 0.46 to 50.00 percentage points."),
