@@ -102,7 +102,7 @@ def _frame(network: Network, release: Release[Outcome], reading: Reading, node: 
     if len(every) > len(rows):
         notes.insert(0, f"The chart shows {len(rows)} of {len(every):,} rows; the BIF file has all rows.")
     labels = [_given(network, int(row)) or "all records" for row in rows]
-    shown = (f"{value:.2f}" if 0.005 <= value < 0.995 else near_one(value, 2) for value in mean)
+    shown = ("< 0.01" if value < 0.005 else f"{value:.2f}" if value < 0.995 else near_one(value, 2) for value in mean)
     texts = [f"{value}{count}" for value, count in zip(shown, counts, strict=True)]
     figure = rows_figure(labels, (mean, low, high), texts)
     return Frame(answer, {"rows": figure}, (), {"rows": " ".join(filter(None, notes))})

@@ -120,16 +120,19 @@ def columns_figure(
 
     Args:
         names: The columns.
-        states: The values of each column; one called `ABSENT` is grey.
+        states: The values of each column; one called `ABSENT` is grey. A column that is not in use has none.
         records: The number of records with each value, (states,) for each column.
         pitch: The pixels of a row.
     """
     rows, height = -np.arange(len(names), dtype=float), 24 + pitch * len(names)
     columns = [_column(*column) for column in zip(states, records, rows, strict=True) if column[0]]
+    note = {"mode": "text", "textposition": "middle right", "hoverinfo": "skip", "showlegend": False}
+    note |= {"type": "scatter", "x": [0], "text": ["not in use"]}
+    unused = [note | {"y": [row + 0.18]} for values, row in zip(states, rows, strict=True) if not values]
     labels = [f"{name}<br> " for name in distinct_labels(names, 24)]
     ticks = {"tickvals": rows, "ticktext": labels, "automargin": True, "showgrid": False, "zeroline": False}
     return figure_of(
-        [trace for column in columns for trace in column],
+        [*(trace for column in columns for trace in column), *unused],
         x={"range": [0, 100.3], "visible": False},
         y={"range": [0.5 - len(names), 0.5], **ticks},
         height=height,

@@ -73,4 +73,6 @@ def test_of_many_values_the_most_frequent_have_names_that_do_not_lie_on_each_oth
     *_, names = columns_figure(["x"], [values], [records], pitch=40).data
     assert "value 39" in names["text"][-1]
     assert 2 < len(names["text"]) < 12
+    (note,) = columns_figure(["x"], [()], [np.zeros(0, int)], pitch=40).data
+    assert note["text"] == ["not in use"]
     assert min(np.diff(names["x"])) >= LETTER * len("value 39")

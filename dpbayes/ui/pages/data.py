@@ -62,7 +62,8 @@ OTHER = "Other path …"
 
 NEEDS = """
 1. **The file.** Its first row has the names of the columns. Each further row is one record: the values of one person.
-2. **What is read.** Texts become values, numbers ranges, blanks *missing*. Identifiers are left out. You can edit all.
+2. **What is read.** Texts become values, numbers become ranges, and blanks become *missing*. Columns that identify a
+   person are left out. You can correct all of it.
 3. **What happens to it.** The table stays in this session, on the computer that runs dpbayes, and is never part of a
    link. Nothing is released before you choose ε on *Release*.
 """
