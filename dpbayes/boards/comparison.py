@@ -95,6 +95,11 @@ def idle(errors: Mapping[Look, FloatArray], blind: float) -> list[Look]:
     return [look for look, error in errors.items() if is_near(blind - error, blind)]
 
 
+def are_large(errors: Mapping[Look, FloatArray], blind: float) -> bool:
+    """Return whether no mean error is below half of the error without a release."""
+    return all(2 * float(error.mean()) >= blind for error in errors.values())
+
+
 SUMMARIES = {kind.label: getattr(kind, "summary", "") for kind in PRIVATE}
 
 HERE = Panel(
@@ -149,7 +154,7 @@ def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> str:
     """
     first, *others = alike(errors)
     least = float(errors[first].mean())
-    if 2 * least >= blind:
+    if are_large(errors, blind):
         return f"all errors are large: {numeral(least)} percentage points or more, {numeral(blind)} with no release."
     tied = f", tied with {others[0].name if len(others) == 1 else f'{len(others)} others'}" if others else ""
     return f"{first.name} has the least error: {numeral(least)} percentage points{tied}."
@@ -157,16 +162,15 @@ def comparison_headline(errors: Mapping[Look, FloatArray], blind: float) -> str:
 
 def comparison_advice(errors: Mapping[Look, FloatArray], deltas: Collection[str], blind: float) -> list[str]:
     """Return which mechanisms to choose, a delta only where it is clearly better, and which are like no release."""
-    unused = [look.name for look in idle(errors, blind)]
-    if len(unused) == len(errors):
-        return ["So: choose a larger ε. At this one, no mechanism is better than no release."]
     pure = {look: error for look, error in errors.items() if look.name not in deltas}
     best, without = ([look.name for look in alike(group)] for group in (errors, pure))
     both = [name for name in best if name in without]
     otherwise = f" if a δ is allowed, otherwise {listed(without, 'or')}" if without and not both else ""
-    verb = "is" if len(unused) == 1 else "are"
-    doubt = [f"{listed(unused)} {verb} no better than no release."] if unused else []
-    return [f"So: choose {listed(both or best, 'or')}{otherwise}.", *doubt]
+    choice = "a larger ε" if are_large(errors, blind) else listed(both or best, "or") + otherwise
+    notes = [f"So: choose {choice}."]
+    if unused := [look.name for look in idle(errors, blind)]:
+        notes.append(f"{listed(unused)} {'is' if len(unused) == 1 else 'are'} no better than no release.")
+    return notes
 
 
 def _about(inputs: ComparisonInputs) -> str:

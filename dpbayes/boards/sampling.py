@@ -30,7 +30,7 @@ from dpbayes.figures.sampling import (
     shift_figure,
     trim_figure,
 )
-from dpbayes.figures.style import Figure, value_mark
+from dpbayes.figures.style import Figure, Trace, value_mark
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.dataset import Counts
 from dpbayes.posteriors.dirichlet import Dirichlets
@@ -277,9 +277,9 @@ def _game_frame(game: Game, answers: int) -> Frame:
     steps = np.unique(np.round(np.geomspace(1, len(study.right), SHOWN)).astype(int))
     marks = [value_mark(answers, right, whole_percent(right), PosteriorSampler.colour, side="top left")]
     if needed is not None:
-        marks.append(value_mark(needed, LEVEL, f"{needed:,} answers", PosteriorSampler.colour, side="top left"))
+        marks.append(_crossing(needed, f"{needed:,} answers", PosteriorSampler.colour))
     if safe:
-        marks.append(value_mark(MOST_LOSS / epsilon, LEVEL, f"at most {many(safe, 'answer')}", BOUND, side="top left"))
+        marks.append(_crossing(MOST_LOSS / epsilon, f"at most {many(safe, 'answer')}", BOUND))
     figure = _wins(game, steps)
     belief = game_figure(steps.astype(float), study.belief[steps - 1], marked=answers, colour=PosteriorSampler.colour)
     captions = {
@@ -290,6 +290,11 @@ def _game_frame(game: Game, answers: int) -> Frame:
     }
     figures = {"won": replace(figure, data=(*figure.data, *marks)), "game": belief}
     return Frame(f"{headline}; {LEVEL:.0%} takes {takes}.", figures, (advice,), captions, {"won": right})
+
+
+def _crossing(answers: float, text: str, colour: str) -> Trace:
+    """Return a dot where a rising curve reaches the level, with a text below the curve, within the picture."""
+    return value_mark(answers, LEVEL, text, colour) | {"textposition": f"bottom {'right' if answers < 500 else 'left'}"}
 
 
 def _wins(game: Game, steps: IntArray) -> Figure:
