@@ -11,12 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import probability_text
 from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
-from dpbayes.boards.explore import (
-    DRAWN,
-    RecipientInputs,
-    explore_release,
-    explore_table,
-)
+from dpbayes.boards.explore import DRAWN, RecipientInputs, explore_release, explore_table
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, points_of, smoothed
 from dpbayes.figures.answer import CREDIBLE, LABEL, NOTHING_LEARNED, OTHERS, READER, SIZES
 from dpbayes.model.question import Question

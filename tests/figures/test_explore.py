@@ -18,10 +18,5 @@ def test_shares_are_drawn_with_the_value_of_the_first_and_the_line_at_epsilon():
     assert [first.name, proved.name] == ["simulated", "proved"]
     assert np.array_equal(proved.y, bound.y)
     (line,) = figure.layout.shapes
-    assert line.x0 == line.x1 == 2.0
-
-
-def test_an_epsilon_beyond_the_axis_is_marked_at_its_end():
-    curve = Curve(Look("clipped", PRIVATE), X, np.linspace(1, 0, 5), NONE)
-    (line,) = shares_figure([curve], epsilon=1000.0, value=0.0, title="share").to_plotly().layout.shapes
-    assert line.x0 == X[-1]
+    (at_end,) = shares_figure([shares], epsilon=1000.0, value=1.0, title="share").to_plotly().layout.shapes
+    assert (line.x0, line.x1, at_end.x0) == (2.0, 2.0, X[-1])

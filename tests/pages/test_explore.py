@@ -138,10 +138,7 @@ def own_table(*, is_public: bool = True) -> Upload:
     """Return an uploaded table of two columns; the states of the first are public."""
     rows = "age,rain\n" + "\n".join(f"{k % 90},{('no', 'some', 'much')[k % 3]}" for k in range(60))
     frame = pd.read_csv(io.StringIO(rows), dtype=str)
-    columns = (
-        Cuts("age", (30, 50, 70), public=True),
-        Categories("rain", ("no", "some", "much"), public=is_public),
-    )
+    columns = Cuts("age", (30, 50, 70), public=True), Categories("rain", ("no", "some", "much"), public=is_public)
     declared = tuple(DeclaredColumn(column.name, column) for column in columns)
     proposals = tuple(Proposal(column.name, column) for column in columns)
     return Upload(
@@ -250,8 +247,6 @@ def test_both_seats_see_the_same_release(mechanism: str, evidence: str) -> None:
 
 def test_a_recipient_sees_the_release_alone() -> None:
     at = open_page(PAGE, seat="recipient", **SMALL)
-    exact = float(Chosen(settings_of(open_page(PAGE, **SMALL))).counts.n)
-    assert exact == 200
     assert [panel["key"] for panel in board(at)["panels"]] == ["posterior"]
     assert not any("exact" in text.lower() for text in board_texts(at))
     assert set(at.session_state["board.numbers"]) <= {"released", "low", "high"}
