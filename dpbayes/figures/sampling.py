@@ -82,10 +82,10 @@ def trim_figure(
 
 
 def _band(low: float, high: float, *, is_left: bool) -> list[Trace]:
-    """Return the allowed interval, and its ends as a text on a side, within it if there is no room beside it."""
-    x, room = (low, low) if is_left else (high, 1 - high)
+    """Return the allowed interval, and its ends as a text beside it, or in it if there is room on neither side."""
+    sides = [(low, "left", low), (high, "right", 1 - high)]
+    x, side, _ = next((one for one in sides[:: 1 if is_left else -1] if one[2] > ROOM), (low, "right", 0.0))
     text = f"allowed: {numeral(low, 3)} to {numeral(high, 3)}"
-    side = "left" if is_left == (room > ROOM) else "right"
     band = LINES | {
         "x": [low, low, high, high],
         "y": [0, 1, 1, 0],

@@ -14,9 +14,9 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
 
 
 def test_the_interval_has_its_ends_as_a_text_beside_it_or_in_it():
-    for low, high, side in ((0.4, 0.6, "middle left"), (0.1, 0.9, "middle right")):
+    for low, high, x, side in ((0.4, 0.6, 0.4, "left"), (0.2, 0.3, 0.3, "right"), (0.1, 0.9, 0.1, "right")):
         text = trim_figure((THETA, THETA, THETA), np.ones(1), region=(low, high), answer=0.7, name="a").data[1]
-        assert (*text["text"], *text["x"], text["textposition"]) == (f"allowed: {low} to {high}", low, side)
+        assert (*text["text"], *text["x"], text["textposition"]) == (f"allowed: {low} to {high}", x, f"middle {side}")
 
 
 def test_the_variation_without_privacy_and_the_shift_at_the_chosen_epsilon_have_their_numbers():
