@@ -323,9 +323,9 @@ BOUND = Panel(
     "bound",
     "What is stated, and what is true?",
     "The bound as stated, as proved and the true values.",
-    help="Stated: the number that the paper’s formula gives. Proved: a number that no true value exceeds. The stated "
-    "line is red where a true value is above it. A privacy loss ε compares two tables that differ in one record. A KL "
-    "divergence is a distance between distributions, in nats; 0 means equal.",
+    help="Stated: the number that the paper’s formula gives. The green field is what it allows, and the red field what "
+    "exceeds it. Proved: a number that no true value exceeds. A privacy loss ε compares two tables that differ in one "
+    "record. A KL divergence is a distance between distributions, in nats; 0 means equal.",
 )
 
 
@@ -374,6 +374,7 @@ def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     bound, drawn = curve.bound, ("violated", "exact", "value", "low", "high", "exact_name", "name")
     measured = {name: getattr(curve.measured, name) for name in drawn}
+    measured["is_limit"] = curve.is_limit
     curves = BoundCurves(np.array(curve.x, dtype=np.float64), bound.printed, bound.certified, **measured)
     label, value = compared_with(here)
     stated, name = float(here.bound.printed[0]), label.removeprefix("the ").partition(" of ")[0]
@@ -393,5 +394,5 @@ def _claim_caption(here: Evaluation) -> str:
         notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials}. Intervals of 95%.")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
-    notes.append("" if here.inputs.is_public else "Not private: it uses the counts of the table.")
+    notes.append("" if here.inputs.is_public else "Not private: it uses the counts.")
     return " ".join(filter(None, notes))

@@ -243,6 +243,11 @@ class Evaluation:
         return self.exhibit.claim
 
     @property
+    def is_limit(self) -> bool:
+        """Whether the bound allows all values below it."""
+        return self.exhibit.says is not BoundKind.ENOUGH
+
+    @property
     def judgement(self) -> Judgement:
         """What is decided of the bound at the first point."""
         return judged(self.exhibit.says, self.bound, self.measured)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpbayes.base.looks import BOUND, INVALID, PRIVATE
+from dpbayes.base.looks import BOUND, GREEN, INVALID, PRIVATE
 from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.figures.style import (
     LINES,
@@ -37,7 +37,8 @@ class BoundCurves:
     """A bound at x (E,): `printed`, where it is `violated`, and `certified`; and the true values.
 
     These are an `exact` value, and a simulated `value` with its interval from `low` to `high`; NaN if not known.
-    `exact_name` and `name` are the names of the exact and the simulated values.
+    `exact_name` and `name` are the names of the exact and the simulated values. `is_limit`: the bound allows all values
+    below it.
     """
 
     x: FloatArray
@@ -50,6 +51,7 @@ class BoundCurves:
     high: FloatArray
     exact_name: str
     name: str
+    is_limit: bool = True
 
 
 def bound_figure(
@@ -69,6 +71,11 @@ def bound_figure(
     least_drawn = np.maximum(curves.printed[gap], 1 / LARGEST)
     band = band_of(x[gap], least_drawn, truth[gap], faded(INVALID, 0.18), name="above the stated bound")
     traces = [band] if gap.any() else []
+    if curves.is_limit and (stated := _drawn(curves.printed)).any():
+        bottom = np.full(stated.sum(), 0.0 if is_share else 10**low)
+        traces.insert(
+            0, band_of(x[stated], bottom, curves.printed[stated], faded(GREEN, 0.1), name="allowed", showlegend=True)
+        )
     series = {"as stated in the paper": curves.printed, "proved": curves.certified, curves.exact_name: curves.exact}
     names = {name: _of_equal(series, y) for name, y in series.items()}  # the last one's line is that of all equal ones
     # thick lines first, so that all are seen where they meet
@@ -104,7 +111,8 @@ def _between_ends(curves: BoundCurves, kept: BoolArray) -> BoundCurves:
     """Return the curves from the first to the last place that is kept; all if none is."""
     places = np.flatnonzero(kept) if kept.sum() > 1 else [0, len(kept) - 1]
     part = slice(places[0], places[-1] + 1)
-    return replace(curves, **{name: value[part] for name, value in vars(curves).items() if not isinstance(value, str)})
+    kept_part = {name: y[part] for name, y in vars(curves).items() if not isinstance(y, str | bool)}
+    return replace(curves, **kept_part)
 
 
 def _of_equal(series: Mapping[str, FloatArray], y: FloatArray) -> str:

@@ -70,7 +70,7 @@ def test_a_picture_ends_where_nothing_is_known_and_a_share_has_the_whole_range()
     assert "as stated in the paper = proved = exact mean" in traces(replace(part, printed=proved))
     curves = replace(part, printed=np.exp(-X), certified=NONE, exact=NONE, value=1 - X / 100, violated=X < 0.1)
     picture = bound_figure(curves, x_title="t", y_title="probability", chosen=(0.05, {}))
-    np.testing.assert_allclose(picture.data[1]["y"], picture.data[1]["x"] / 100, err_msg="1 - p, from 0% up to 99.9%")
+    np.testing.assert_allclose(picture.data[2]["y"], picture.data[2]["x"] / 100, err_msg="1 - p, from 0% up to 99.9%")
 
 
 def test_the_stated_line_has_no_gap_beside_its_red_part_and_red_reaches_a_value_that_vanishes() -> None:

@@ -23,7 +23,7 @@ from dpbayes.posteriors.hellinger import (
     smoothing_rate,
 )
 from dpbayes.theory.claims.claim import Assumption, Bound, Claim, Verdict, flat, joined, number
-from dpbayes.theory.claims.exhibit import Exhibit, Measured, certified_as_exact, exactly
+from dpbayes.theory.claims.exhibit import BoundKind, Exhibit, Measured, certified_as_exact, exactly
 from dpbayes.theory.claims.setting import Axis, EvaluationPoint, Subject
 
 NATS = "nats of privacy loss"
@@ -261,6 +261,7 @@ EXHIBITS: dict[str, Exhibit] = {
         "a smoothing parameter of {}",
         "smoothing parameter β, per replaced record",
         also=DIE,
+        says=BoundKind.ENOUGH,
         defaults=(("sides", 3),),
         measure=_largest_rate,
     ),

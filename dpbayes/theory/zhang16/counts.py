@@ -275,7 +275,7 @@ EXHIBITS: dict[str, Exhibit] = {
         _corollary_1_formula,
         (Axis.EPSILON,),
         *LOSS_TEXT,
-        measure=exact_value("exact loss of two tables", _laplace_loss),
+        measure=exact_value("exact loss", _laplace_loss),
     ),
     "PROPOSITION_1": Exhibit(
         PROPOSITION_1,

@@ -159,4 +159,4 @@ def source(reference: Reference) -> None:
     """Show the paper that is the source of a statement, and the place in it."""
     paper = PAPERS[reference.paper]
     title = f"[{paper.title}]({paper.link})" if paper.link else paper.title
-    st.caption(f"Source: {reference.place} of {title}, {paper.venue}")
+    st.caption(f"Source: {title}, {paper.venue}, {reference.place}")
