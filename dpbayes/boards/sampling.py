@@ -158,14 +158,6 @@ def _row_of(inputs: SamplingInputs, sampler: PosteriorSampler) -> _Row:
     return _Row(sampler, state, state.sample(sampler.log_odds_bound, rng, (sampler.draws,)))
 
 
-def _notes(sampler: PosteriorSampler) -> tuple[str, ...]:
-    """Return how several samples share epsilon."""
-    if sampler.draws == 1:
-        return ()
-    share = numeral(sampler.epsilon / sampler.draws, 3)
-    return (f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower.",)
-
-
 def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     sampler, exact = inputs.sampler_at(epsilon), None
     if isinstance(inputs, SamplingInputs):
@@ -173,9 +165,12 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
     figures = {"trim": _trim(row, inputs, exact)}
+    share = numeral(sampler.epsilon / sampler.draws, 3)
+    shared = f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower."
+    notes = (shared,) * (sampler.draws > 1)
     if not isinstance(inputs, SamplingInputs):
         note = "So: a probability outside this interval cannot be released at this ε."
-        return Frame(_headline(sampler, row.region), figures, (note, *_notes(sampler)), {"trim": SAMPLE})
+        return Frame(_headline(sampler, row.region), figures, (note, *notes), {"trim": SAMPLE})
     (epsilons, shifts), here = inputs.shifts, float(row.state.shift(row.bound))
     variation = row.state.deviation / math.sqrt(sampler.draws)
     far = np.flatnonzero(shifts > variation)
@@ -186,9 +181,8 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
     advice = f"So: even at ε = {numeral(EPSILONS[-1])}, the interval shifts {_samples(sampler)} by more than"
     if needed is not None:
         advice = f"So: choose ε ≥ {numeral(needed)}, where the interval shifts {_samples(sampler)} by less than"
-    notes = f"{advice} it varies without privacy.", *_notes(sampler)
     headline = _headline(sampler, row.region, is_close=here <= variation)
-    return Frame(headline, figures, notes, {"trim": SAMPLE})
+    return Frame(headline, figures, (f"{advice} it varies without privacy.", *notes), {"trim": SAMPLE})
 
 
 def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_close: bool | None = None) -> str:

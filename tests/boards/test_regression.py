@@ -16,12 +16,11 @@ INPUTS = RegressionInputs(SMALL, seed=2, data_seed=3)
 
 def test_the_errors_are_those_of_the_experiment_at_this_epsilon():
     """An experiment at the single precision has the same splits, so its exact error is the same."""
-    k = STOPS[::-1].index(4.0)
     alone = replace(SMALL, precisions=(100.0,))
     result = regression_study(records_of(alone, seed=3).table, alone, stream(2, "regression"))
     assert alone.certified[0] == 4.0
     numbers = regression(INPUTS).frames_at("4")[0].numbers
-    assert INPUTS.measured[0].exact.mean[k] == pytest.approx(result.exact.mean[0], rel=1e-9)
+    assert INPUTS.measured[0].exact.mean[STOPS[::-1].index(4.0)] == pytest.approx(result.exact.mean[0], rel=1e-9)
     assert numbers["mean"] == pytest.approx(float(result.baseline.mean[0]), rel=1e-9)
 
 
