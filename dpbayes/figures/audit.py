@@ -77,7 +77,7 @@ def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: fl
     """
     end, bound = x["range"][1], limit * (1 + 1e-9)
     side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
-    left = limit if limit < 0.3 * end else before  # not across the dotted line, where there is room
+    left = limit if before < limit < 0.3 * end else before  # not across the dotted line, where there is room
     traces, texts = list[Trace](), [_text(limit, 1, allowed, yref="paper", xanchor=side, xshift=away, yanchor="bottom")]
     for place, row in enumerate(rows):
         low, high, within, above = min(row.low, end), min(row.high, end), min(row.low, bound), BOUND
@@ -89,7 +89,7 @@ def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: fl
         for start, stop, colour in ((before, within, first), (within, low, above), (low, high, pale)):
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
-        beside = limit if limit - 0.1 * end < high < limit else high  # not across the dotted line
+        beside = limit if limit - 0.1 * end < high < limit else max(high, before)  # not across the dotted line
         words = f" <span style='color:{mark};font-size:18px'>●</span> {row.finding}" if row.finding else ""
         name = ": ".join(filter(None, (row.name, row.factor))) + words
         texts += [

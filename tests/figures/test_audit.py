@@ -115,6 +115,12 @@ def test_a_loss_is_green_within_the_allowed_one_and_red_above_it(limit, proved, 
     assert max(bar.base[0] + bar.x[0] for bar in figure.data) == pytest.approx(min(max(loss, high), end))
 
 
+def test_a_value_below_the_axis_has_its_texts_on_the_axis() -> None:
+    rows = [LossBar("Stated", -1.0, -1.0, "-1"), LossBar("True value", 1.0, 1.0, "1")]
+    _, *notes = verdict_figure(rows, x={"range": [0, 1.45]}, limit=-1.0).layout["annotations"]
+    assert [note["x"] for note in notes] == [0, 0, 0, 1]
+
+
 @pytest.mark.parametrize("end", [1e-5, 0.01, 0.9, 1.5, 1.7, 5.0, 40.0, 1000.0])
 def test_the_axis_of_losses_has_a_few_round_factors_at_their_logarithms(end):
     axis = factor_axis(end)
