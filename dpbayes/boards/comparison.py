@@ -177,8 +177,7 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    doubt = " Naive 95% intervals can miss most true values." if inputs.reading is Reading.AS_REAL else ""
-    return f"Mean of all {whose}; thin lines: two standard errors. Pale: no better than no release.{doubt}"
+    return f"Mean of all {whose}; thin lines: two standard errors. Pale: no better than no release."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

@@ -248,8 +248,7 @@ def query_game(game: Game, *, value: str = "100") -> View:
         A view whose stops are numbers of answers.
     """
     steps = Parameter("j", low=1, high=len(game.study.right), typical=1, log=True, whole=True)
-    label = "Answers that the attacker has seen"
-    slider = slider_of("sampling.answers", steps, label=label)
+    slider = slider_of("sampling.answers", steps, label="Answers that the attacker has seen")
     first = typed(int(np.clip(int(value), 1, len(game.study.right))))
     board = Board("query-game", "The query game", (WON, GAME), {}, first, slider)
     return View(board, lambda stop: (_game_frame(game, int(stop)),))
@@ -259,9 +258,8 @@ def _game_frame(game: Game, answers: int) -> Frame:
     study, needed, epsilon = game.study, needed_answers(game.study, level=LEVEL), game.mechanism.certified.epsilon
     right = float(study.right[answers - 1])
     takes = f"more than {len(study.right):,}" if needed is None else f"about {needed:,}"
-    headline = (
-        f"After {many(answers, 'answer')}, this attacker is right about one record in {whole_percent(right)} of games"
-    )
+    won = f"is right about one record in {whole_percent(right)} of games"
+    headline = f"After {many(answers, 'answer')}, this attacker {won}; {LEVEL:.0%} takes {takes}."
     safe = int(MOST_LOSS / epsilon + 1e-9)
     share = f"in {LEVEL:.0%} of games (dashed curve)"
     advice = f"So: choose a smaller ε₁. One answer may already let another attacker be right {share}."
@@ -283,7 +281,7 @@ def _game_frame(game: Game, answers: int) -> Frame:
         "game": "At 50%, the attacker does not know. Below, the answers mislead the attacker.",
     }
     figures = {"won": replace(figure, data=(*figure.data, *marks)), "game": belief}
-    return Frame(f"{headline}; {LEVEL:.0%} takes {takes}.", figures, (advice,), captions, {"won": right})
+    return Frame(headline, figures, (advice,), captions, {"won": right})
 
 
 def _crossing(answers: float, text: str, colour: str) -> Trace:
