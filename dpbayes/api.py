@@ -79,7 +79,9 @@ audit_report = _audit
 
 
 def _refuse_name(value: object, name: str) -> object:
-    """Refuse an attribute that an object does not have, with the names nearest to it."""
+    """Refuse an attribute that an object does not have, with the names nearest to it if a person has written it."""
+    if name.startswith("_"):
+        raise AttributeError(name)
     names = _matches(name, [own for own in dir(value) if not own.startswith("_")], 12, 0)
     kind = type(value).__name__
     raise AttributeError(

@@ -170,7 +170,7 @@ def test_the_document_of_utility_states_what_was_found():
 
 def test_intervals_of_a_graph_that_was_chosen_contain_the_shares_of_the_records():
     """Of eight of the stored releases, fewer than 1 in 100,000 would fail, for all shares and for those of 0 and 1."""
-    settings = [(seed, epsilon) for seed in (610, 619, 628, 636) for epsilon in (0.3, 3.0)]
+    settings = [(seed, epsilon) for seed in (602, 610, 619, 636) for epsilon in (0.3, 3.0)]
     rows = [made_up.intervals(*setting, most=40)["intervals"] for setting in settings]
     for kind in ("all", "0 or 1"):
         number, contained, alone, *_ = np.sum([row[kind] for row in rows], axis=0)

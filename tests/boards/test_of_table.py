@@ -44,10 +44,9 @@ def test_a_curators_board_has_exact_values_and_a_recipients_has_not():
 
 
 def test_a_mechanism_is_a_class_or_has_its_own_settings():
-    by_class, own = (
-        dp.explore(TABLE, NETWORK, mechanism=mechanism)
-        for mechanism in (dp.LaplaceFourier, dp.LaplaceFourier(prior=NETWORK, epsilon=10, t=3))
-    )
+    network = dp.network("rain -> wet", TABLE)
+    mechanisms = (dp.LaplaceFourier, dp.LaplaceFourier(prior=network, epsilon=10, t=3))
+    by_class, own = (dp.explore(TABLE, network, mechanism=mechanism) for mechanism in mechanisms)
     assert (by_class.value, own.value) == ("1", "10")
     assert by_class.frame.numbers["error"] != own.frame.numbers["error"]
     assert by_class.facts["mechanism"] == "Fourier"

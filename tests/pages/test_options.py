@@ -28,6 +28,7 @@ LARGE = {"audit.n": "500", "regression.repeats": "20", "regression.draws": "100"
     "accuracy.training": "500",
     "hellinger.n": "100",
     "hellinger.sides": "2",
+    "sampling.columns": "8",
 }
 """What by default is less than its high end, where one step of some work would take ten seconds."""
 

@@ -22,6 +22,7 @@ from dpbayes import (
 from dpbayes.base.steps import slices
 from dpbayes.base.types import FloatArray
 from dpbayes.posteriors.joint.posterior import JointPosterior
+from tests.conftest import IS_THOROUGH
 from tests.strategies import DIAMOND, V_STRUCTURE, chain
 
 FAR = 1e-6
@@ -36,9 +37,7 @@ SETTINGS = [
     (GaussianUpdates, Dirichlets.symmetric(TERNARY), 200, 1.0),
     (GaussianResiduals, Dirichlets.symmetric(DIAMOND), 1000, 0.5),
 ]
-RELEASES, DRAWS = 60, 99
-
-
+RELEASES, DRAWS = 60 if IS_THOROUGH else 30, 99
 PART = 30
 """Releases whose posteriors are in memory at the same time: those of 200 take 1 GB."""
 
@@ -93,7 +92,7 @@ def test_ranks_of_cells_and_of_questions_are_even(ranks):
 def test_small_counts_in_large_tables_are_possible(ranks, place):
     """Groups of counts are wide in tables of thousands of records; a truth near 0 lies within the first group.
 
-    Each of at most 26 cells would be that far in 6e-5 of all releases: more than 6 of 60 have a chance of 2e-11.
+    Each of at most 26 cells would be that far in 6e-5 of all releases: more than a tenth are too many.
     """
     scores = special.ndtri(np.clip(ranks[place][0], 1e-12, 1 - 1e-12))
-    assert int((np.abs(scores) > 4).any(axis=1).sum()) <= 6
+    assert int((np.abs(scores) > 4).any(axis=1).sum()) <= RELEASES // 10
