@@ -1,7 +1,7 @@
 """Ranks of truths from the prior under the joint posterior: cells and questions, every kind of noise that is stated.
 
 False alarms: seeds are fixed, so that a test fails only if the code changes. If the posterior were exact, each of the
-chi-square tests would fail one seed in a million, and the count of far ranks fewer than one in a billion.
+chi-square tests would fail one seed in a million, and the count of far ranks fewer than one in a million.
 """
 
 import numpy as np
