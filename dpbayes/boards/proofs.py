@@ -323,9 +323,8 @@ BOUND = Panel(
     "bound",
     "What is stated, and what is true?",
     "The bound as stated, as proved and the true values.",
-    help="Stated: the number that the paper’s formula gives. The green field is what it allows, and the red field what "
-    "exceeds it. Proved: a number that no true value exceeds. A privacy loss ε compares two tables that differ in one "
-    "record. A KL divergence is a distance between distributions, in nats; 0 means equal.",
+    help="Green: what the paper’s formula allows; red: what exceeds it. Proved: no true value is larger. A privacy "
+    "loss ε compares two tables that differ in one record. A KL divergence, in nats, is 0 for equal distributions.",
 )
 
 
@@ -340,8 +339,8 @@ def claim_view(inputs: ClaimInputs) -> View:
     """
     parameter = axis_parameter(inputs.axis)
     slider = Slider(inputs.axis.control, inputs.axis.title, inputs.stops, parameter.low, parameter.high)
-    title = inputs.exhibit.claim.title
-    board = Board("claim", title, (BOUND,), {}, inputs.stops[0], slider, private=not inputs.is_public)
+    title, start = inputs.exhibit.claim.title, inputs.stops[0]
+    board = Board("claim", title, (BOUND,), {}, start, slider, private=not inputs.is_public)
     return View(board, lambda stop: (_claim_frame(inputs, stop),))
 
 
@@ -378,20 +377,17 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     curves = BoundCurves(np.array(curve.x, dtype=np.float64), bound.printed, bound.certified, **measured)
     label, value = compared_with(here)
     stated, name = float(here.bound.printed[0]), label.removeprefix("the ").partition(" of ")[0]
-    larger = value / stated if here.judgement.is_exceeded and stated > 0 else math.nan
-    times = f" ({numeral(larger, 2)} × stated)" if 1.1 < larger < 1 / TINY else ""
+    times = f" ({numeral(value / stated, 2)} × stated)" if 1.1 * stated < value < stated / TINY else ""
     texts = [amount_of(here, y, here.digits) for y in (stated, value)]
     marks = {f"stated {texts[0]}": stated, f"{name} {texts[1]}{times}": value}
     marks = marks if texts[0] != texts[1] else {f"stated = {name} {texts[0]}": stated}
-    return bound_figure(
-        curves, x_title=curve.inputs.axis.title, y_title=curve.exhibit.unit, chosen=(float(here.x[0]), marks)
-    )
+    titles = {"x_title": curve.inputs.axis.title, "y_title": curve.exhibit.unit}
+    return bound_figure(curves, **titles, chosen=(float(here.x[0]), marks))
 
 
 def _claim_caption(here: Evaluation) -> str:
-    measured, notes = here.measured, [here.measured.note, here.inputs.limit]
-    if measured.releases:
-        notes.insert(0, f"Simulated: {measured.releases:,} {here.exhibit.trials}. Intervals of 95%.")
+    releases, notes = here.measured.releases, [here.measured.note, here.inputs.limit]
+    notes.insert(0, f"Simulated: {releases:,} {here.exhibit.trials}. Intervals of 95%." if releases else "")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
     notes.append("" if here.inputs.is_public else "Not private: it uses the counts.")
