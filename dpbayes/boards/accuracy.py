@@ -149,10 +149,10 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
     if not _is_clear(study.behind(MAJORITY, k, best)):
         return f"{start} {simple}"
     first, *others = (study.look(one).name for one in study.alike_at(k))
-    shown = f"{start} {first}{f' (tied with {listed(others)})' * bool(others)} predicts {inputs.target}"
+    shown, tied = f"{start} {first} predicts {inputs.target}", f", tied with {listed(others)}" if others else ""
     if not _is_clear(study.behind(best, k)):
-        return f"{shown} as well as without privacy: {share_text(right)} right."
-    return f"{shown} best: {share_text(right)} right, {share_text(exact)} without privacy."
+        return f"{shown} as well as without privacy{tied}: {share_text(right)} right."
+    return f"{shown} best{tied}: {share_text(right)} right, {share_text(exact)} without privacy."
 
 
 def accuracy_advice(study: AccuracyStudy) -> str:

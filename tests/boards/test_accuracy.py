@@ -58,7 +58,7 @@ def test_the_headline_states_the_best_accuracy_in_percent():
     for method in (best, EXACT):
         assert f"{100 * float(study.mean(method)[k]):.3g}%" in accuracy_headline(INPUTS, 1.0)
     assert study.mean(best)[k] >= study.mean(second)[k]
-    assert ("(tied with" in accuracy_headline(INPUTS, 1.0)) == (len(study.alike_at(k)) > 1)
+    assert (", tied with" in accuracy_headline(INPUTS, 1.0)) == (len(study.alike_at(k)) > 1)
     assert "nearest simulated ε = 1," in accuracy_headline(INPUTS, 1.05)
 
 
