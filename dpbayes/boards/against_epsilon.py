@@ -50,8 +50,7 @@ TRAINING = 0.8
 DELTA = 0.05
 """The probability that a divergence exceeds its bound."""
 
-PROVED = Look("proved, naive", BOUND, "dash", width=1.5)
-STATED = Look("stated [Zhang16]", BOUND, "dot", width=1.5)
+PROVED, STATED = Look("proved, naive", BOUND, "dash", width=1.5), Look("stated [Zhang16]", BOUND, "dot", width=1.5)
 PROVED_SHARE = Look("proved", LaplaceFourier.colour, "dash", width=1.5)
 
 Shown = tuple[dict[str, Figure], dict[str, str], dict[str, float]]
@@ -121,9 +120,9 @@ class Pictures:
         bounds = [replace(bound, y=chosen.share_of_records(bound.y)) for bound in self.bounds]
         value, nats = at_epsilon(own, epsilon), at_epsilon(replace(own, y=divergence), epsilon)
         figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records")
-        text = f"As near as {share_text(value)} of the records without noise"
-        if value * self.inputs.counts.n < 1:
-            text = "No nearer than a guess without data"
+        n = self.inputs.counts.n
+        text = f"As near as {int(value * n):,} of the {n:,} records without noise"
+        text = text if value * n >= 1 else "No nearer than a guess without data"
         unproved = "" if bounds else " No limit is proved."
         return figure, f"{text} (KL divergence: {numeral(nats, 2)} nats).{unproved}", nats
 

@@ -107,12 +107,7 @@ def which_epsilon(inputs: ToleranceInputs) -> View:
     Raises:
         InputError: When frames are computed: the mechanism cannot be used, or tables cannot be made.
     """
-    slider = slider_of(
-        "explore.tolerance",
-        TOLERANCE,
-        label="Acceptable error",
-        ends=("stricter", "looser"),
-    )
+    slider = slider_of("explore.tolerance", TOLERANCE, label="Acceptable error", ends=("stricter", "looser"))
     title = f"Which ε: {inputs.question.named(inputs.meanings)}"
     board = Board("which-epsilon", title, (ERRORS,), {}, "0.05", slider, private=inputs.tables.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
@@ -132,8 +127,10 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         colour=inputs.mechanism_at(1.0).colour,
     )
     numbers = {"least epsilon": epsilon_above(least.epsilon)} if math.isfinite(least.epsilon) else {}
-    about = LOOKED if inputs.tables.is_private else WHY
-    notes = about, f"From {inputs.releases} simulated releases {inputs.tables.text}."
+    notes = (
+        LOOKED if inputs.tables.is_private else WHY,
+        f"From {inputs.releases} simulated releases {inputs.tables.text}.",
+    )
     caption = PRIOR_ANSWERS * bool(most.max() > RISE * most[0])
     return Frame(_headline(least, errors, tolerance), {"errors": figure}, notes, {"errors": caption}, numbers)
 
