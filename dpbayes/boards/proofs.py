@@ -125,7 +125,7 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
         figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
     is_exceeded, kind = _is_exceeded(report, limit), _kind_of(report, limit)
     shown = report.needed_at_least if is_exceeded else report.needed
-    numbers = {"factor": math.exp(shown)} if shown < MOST_LOSS else {}
+    numbers = {"factor": math.exp(shown), "belief": 100 * _raised(shown)} if shown < MOST_LOSS else {}
     makes = "can make a release" if is_exceeded else "makes a release at most"
     factors = f"One changed record {makes} {factor_text(shown)} times as likely as without the change"
     factors += f"; {_allows(limit, factor_text(limit.epsilon))} times."

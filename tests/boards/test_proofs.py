@@ -78,7 +78,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
     mark = trace(frame, "largest factor", "worst")
     assert mark["text"][0] == "one number: at most 1.14 times"
     assert max(mark["y"]) / min(mark["y"]) == pytest.approx(np.exp(2 / 16))
-    assert frame.numbers == {"factor": pytest.approx(np.exp(2))}
+    assert frame.numbers["factor"] == pytest.approx(np.exp(2))
     risk = dp.risk(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000)
     law = losses_of(dp.LaplaceUpdates(prior=NETWORK, epsilon=2), n=1000)
     for name, losses in (("with one", law), ("allowed", PromisedLoss(2.0))):
