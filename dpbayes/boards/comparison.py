@@ -177,7 +177,7 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    return f"Mean of all {whose}; thin lines: two standard errors. Pale: no better than no release."
+    return f"Mean of all {whose}; thin lines: two standard errors. Faded: no better than no release."
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:
