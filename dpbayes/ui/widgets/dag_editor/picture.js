@@ -1,7 +1,7 @@
 // The drawing on the page: pills, arrows and the draft arrow, updated in place so that focus survives a redraw.
 // Nodes and arrows live in two SVGs of the same size: nodes come first for the Tab key, yet are painted on top.
 const SVG = "http://www.w3.org/2000/svg";
-const MIN_LABEL_PX = 9, FEW_LABEL_PX = 12, FEW = 12, MIN_ZOOM = 1, MAX_ZOOM = 6; // few names have room for larger letters
+const MIN_LABEL_PX = 9, FEW_LABEL_PX = 15, FEW = 12, MIN_ZOOM = 1, MAX_ZOOM = 6; // few names have room for larger letters
 const FINGER_PX = matchMedia("(pointer: coarse)").matches ? 40 : 0; // the least that a finger hits without aiming
 const MAX_BENT = 80; // with more nodes than this, arrows stay straight: bending them would slow a drag down
 const pen = document.createElement("canvas").getContext("2d");
