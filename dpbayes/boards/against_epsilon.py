@@ -121,8 +121,8 @@ class Pictures:
         value, nats = at_epsilon(own, epsilon), at_epsilon(replace(own, y=divergence), epsilon)
         figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records")
         n = self.inputs.counts.n
-        text = f"As near as {int(value * n):,} of the {n:,} records without noise"
-        text = text if value * n >= 1 else "No nearer than a guess without data"
+        near = f"As near as {int(value * n):,}" if value * n >= 1 else "Not as near as 1"
+        text = f"{near} of the {n:,} records without noise"
         unproved = "" if bounds else " No limit is proved."
         return figure, f"{text} (KL divergence: {numeral(nats, 2)} nats).{unproved}", nats
 

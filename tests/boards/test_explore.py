@@ -200,6 +200,7 @@ def test_the_divergence_is_that_of_the_chosen_reader():
     assert naive.numbers["divergence"] == pytest.approx(of_naive.mean(), rel=0.3)
     share = Pictures(INPUTS).aware.share_of_records(aware.numbers["divergence"])
     assert f"As near as {int(1000 * share)} of the 1,000 records" in aware.captions["divergence"]
+    assert naive.captions["divergence"].startswith("Not as near as 1 of the 1,000 records")
 
 
 # Counts that are negative
