@@ -187,7 +187,7 @@ def test_a_mechanism_and_its_audit_are_on_every_page_after_two_files_and_one_lin
     assert answer["audited"][1].startswith("One changed record makes a release at most 2.72 times as likely")
     assert "Stated and proved: Dwork et al. 2006, Laplace mechanism." in answer["audited"][-1]
     assert "Geometric" in answer["subjects"]
-    assert answer["pictures"] == ["curve", "verdict", "worst"]
+    assert answer["pictures"] == ["guesses", "verdict", "worst"]
     assert "$P(G = k)" in answer["audit"]
     geometric, laplace, exact = (answer["curves"][name] for name in ("Geometric", "Laplace", "without privacy"))
     assert geometric[0] < geometric[-1]
@@ -218,6 +218,7 @@ ABOUT = {
     "ui/pages/lab.py": "one of its experiments is about the sampler",
     "experiments/epsilon_curves.py": "Theorem 1 of the paper bounds the divergence of Laplace noise",
     "ui/pages/home.py": "its example is the one that Explore begins with",
+    "boards/accuracy.py": "the noises of the paper's first two mechanisms stand side by side",
     "boards/sampling.py": "the board is about the sampler",
     "boards/regression.py": "the board is about the regression sampler",
     "boards/explore.py": "the errors of the paper's first two mechanisms stand side by side",
