@@ -179,12 +179,12 @@ def test_what_was_looked_at_is_stated_unless_the_records_are_public(path: Path, 
     assert frame["captions"]["answer"].endswith("of a made-up table as large as yours.")
     assert frame["figures"]["answer"]["layout"]["xaxis"]["ticktext"][1] == "your table’s answer", "not a number"
     at = fine(open_page("pages/explore.py").switch_page(PAGE).run())
-    assert any("you have looked at exact posteriors." in text for text in captions(at))
+    assert any("you have looked at exact answers of the table." in text for text in captions(at))
     assert any("not private" in text for text in captions(at))
     assert frame_of(boards(at)[-1])["captions"]["answer"].endswith("of the table.")
     fine(at.switch_page("pages/data.py").run())
     at = fine(at.switch_page(PAGE).run())
-    said = "exact posteriors and distributions of columns"
+    said = "exact answers of the table and distributions of columns"
     assert any(f"you have looked at {said}." in text for text in captions(at))
     at.session_state["settings"] = replace(at.session_state["settings"], source="sprinkler")
     assert not any("you have looked" in text for text in captions(fine(at.run()))), "another table"

@@ -13,7 +13,7 @@ RECORDS = "records"
 GRAPHS = "graphs that were compared on the records"
 
 OF_BOARDS = {
-    "explore": "exact posteriors",
+    "explore": "exact answers of the table",
     "data": "distributions of columns",
     "network": GRAPHS,
 }
