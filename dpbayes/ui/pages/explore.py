@@ -171,10 +171,10 @@ def inputs_of(chosen: Chosen) -> Hashable:
 
 
 def _beside() -> tuple[Panel, ...] | None:
-    """Return what the open step of a story, or its summary, is about besides the answer; None for all pictures."""
+    """Return what the open step of a story, or its summary, is about besides the answer; None without a story."""
     story = open_story()
     guess = None if story is None or story.step is None else story.step.guess
-    if story is None or (guess is None and story.step is not None):
+    if story is None:
         return None
     return (PERSON,) if guess is None or guess.number == "belief" else ()
 
