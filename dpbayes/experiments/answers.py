@@ -15,7 +15,7 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.mixtures import BetaMixtures
 from dpbayes.posteriors.noise_model import Reading
 
-THETA = np.sin(np.linspace(0, np.pi / 2, 157)[1:-1]) ** 2
+THETA = np.sin(np.linspace(0, np.pi / 2, 191)[1:-1]) ** 2
 """The probabilities at which densities are drawn over the whole axis, close to each other near 0 and 1."""
 
 Span = tuple[float, float]
