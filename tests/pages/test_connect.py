@@ -142,7 +142,7 @@ def test_domains_are_proposed_on_demand_and_marked_as_a_leak() -> None:
     assert [mine.domain(0).states, mine.domain(1).states] == [("no", "yes"), ("dry", "wet")]
     assert mine.columns[2].use is False, "a different value in each record"
     assert mine.leaks == {"rain", "grass"}
-    assert "are not declared public" in everything(at)
+    assert "Not yet declared public: the values of" in everything(at)
     assert not any("Propose values" in button.label for button in at.button)
 
 
@@ -227,7 +227,7 @@ def test_the_recipient_sees_the_domains_and_nothing_of_the_records() -> None:
     at = counted_page()
     at.session_state["settings"] = Settings(data="connected:files", seat=Seat.RECIPIENT)
     fine(at.run())
-    assert page_headline(at).startswith("garden.duckdb, main.garden: 300 records")
+    assert page_headline(at) == "The curator’s table: 300 records with 2 columns."
     assert len(at.dataframe) == 1
     assert not figures(at)
     assert not any(button.label in ("Open", "Connect", "Count again") for button in at.button)

@@ -97,8 +97,8 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         simulated, exact = shown
         assert any("exact mean" in name for name in exact)
         assert simulated.keys() == exact.keys()
-        for name, values in exact.items():
-            np.testing.assert_array_equal(simulated[name], values)
+        for name in exact.keys() - {"allowed"}:  # a field that begins where the picture does
+            np.testing.assert_array_equal(simulated[name], exact[name])
 
 
 # Audit
@@ -128,5 +128,5 @@ def test_a_wide_graph_is_audited(audited: tuple[str, AuditSubject], seat: str, m
 
     monkeypatch.setattr(trimmed, "log_mass_between", weighed)
     at = open_page("pages/proofs.py", source=graph, seat=seat, **{"audit.subject": subject.value}, **SMALL)
-    assert "curve" in frame_of(boards(at)[0])["figures"]
+    assert "guesses" in frame_of(boards(at)[0])["figures"]
     assert max(sizes, default=0) < 10_000, "of the rows that no record is in, none is weighed"
