@@ -92,7 +92,7 @@ def test_one_press_goes_back_to_the_setting_before(open_counted):
     screen = open_counted("explore")
     fourier, recipient = screen.button("Fourier"), screen.option("Recipient")
     board = screen.page.locator(".dpbayes-board")
-    for control, gone in ((fourier, "error: Laplace"), (recipient, "curator only")):
+    for control, gone in ((fourier, "error: Laplace"), (recipient, "never published")):
         expect(board).to_contain_text(gone)
         control.click()
         expect(board).not_to_contain_text(gone)

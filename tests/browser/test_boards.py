@@ -130,7 +130,7 @@ def test_the_document_works_from_disk_and_everyone_can_read_it(visit, tmp_path: 
     path = tmp_path / "explore.html"
     screen.button("Share").click()
     saved(screen, "Save as interactive HTML").save_as(path)
-    assert path.stat().st_size < 2_400_000
+    assert path.stat().st_size < 2_600_000
     with chromium(offline=True, color_scheme=scheme) as page:
         of_file(page, path)
         page.get_by_role("slider").press("End")
