@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from dpbayes.base.text import many
 from dpbayes.experiments.claims import BoundClaim
+from dpbayes.releases import ledger
+from dpbayes.releases.document.document import READ_CUTS, read_document
 from dpbayes.sources.columns import Categories, Cuts
 from dpbayes.sources.domains import DeclaredColumn, read_domains, write_domains
 from dpbayes.sources.shipped_tables import SHIPPED
@@ -19,6 +21,7 @@ from dpbayes.ui.pages.data_columns import FROM_RECORDS, LEAK
 from dpbayes.ui.session.graphs import MAX_NAME
 from dpbayes.ui.session.options import ProofsView
 from dpbayes.ui.session.settings import Seat
+from dpbayes.ui.widgets.from_python import DESCRIPTION
 from tests.conftest import thorough
 from tests.pages.conftest import (
     PAGES,
@@ -184,6 +187,20 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
     assert domain_table(at)["public"].all()
     assert not [button for button in at.button if button.key == "all.public"]
     assert plain(LEAK) not in plain(everything(at))
+
+
+@pytest.mark.parametrize("age", [{"public": True}, {"public": True, "values": "cut at 30"}])
+def test_a_release_states_that_its_cut_points_come_from_the_records(
+    at: AppTest, path: Path, age: dict[str, Any]
+) -> None:
+    go(edit(load(at, AGES), {0: age, 1: {"public": True}}), "pages/release.py")
+    fine(at.button(key="release.make").click().run())
+    (row,) = ledger.read_books(path).spendings
+    document = read_document(ledger.outcome(path, row))
+    has_read_cuts = READ_CUTS in document.drawn.looked
+    assert has_read_cuts is ("values" not in age)
+    assert any("except cut points" in text for text in document.content["certificate"]["not_covered"]) is has_read_cuts
+    assert f"looked at {document.drawn.looked}." in plain(everything(at))
 
 
 def test_a_line_that_is_wrong_leaves_its_column_as_it_was_and_takes_the_others(at: AppTest) -> None:
@@ -373,32 +390,17 @@ def test_a_column_that_identifies_its_records_is_proposed_not_to_be_used(at: App
 # The domain description
 
 
-class Downloads(dict[str, str]):
-    """What the page's buttons hand out, by their label."""
-
-    def button(self, label: str, data: Any, *args: Any, **more: Any) -> bool:
-        self[label] = data() if callable(data) else data
-        return False
-
-
-@pytest.fixture
-def downloads(monkeypatch: pytest.MonkeyPatch) -> Downloads:
-    offered = Downloads()
-    monkeypatch.setattr("streamlit.download_button", offered.button)
-    return offered
-
-
 def describe(at: AppTest, content: str | bytes) -> AppTest:
     data = content.encode() if isinstance(content, str) else content
     fine(at.file_uploader(key="domains.file").set_value(("domains.json", data, "application/json")).run())
     return press(at, "Use this description")
 
 
-def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads: Downloads) -> None:
+def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, files: dict[str, Any]) -> None:
     load(at, AGES)
-    assert read_domains(downloads["Download"]) == (DeclaredColumn("age"), DeclaredColumn("wet")), "nothing else"
+    assert read_domains(files[DESCRIPTION]) == (DeclaredColumn("age"), DeclaredColumn("wet")), "nothing else"
     edit(at, {0: {"values": "cut at 30", "public": True}, 1: {"missing": "counts as no", "use": False}})
-    text = downloads["Download"]
+    text = files[DESCRIPTION]
     assert read_domains(text) == (
         DeclaredColumn("age", Cuts("age", (30,), public=True)),
         DeclaredColumn("wet", Categories("wet", ("no", "yes"), missing="no"), use=False),
@@ -414,10 +416,10 @@ def test_declared_domains_are_saved_and_loaded_as_a_file(at: AppTest, downloads:
     assert "age < 30" in everything(go(other, "pages/explore.py"))
 
 
-def test_a_meaning_is_what_explore_asks_about_and_is_saved(at: AppTest, downloads: Downloads) -> None:
+def test_a_meaning_is_what_explore_asks_about_and_is_saved(at: AppTest, files: dict[str, Any]) -> None:
     edit(at, {0: {"meaning": "the weather at noon"}, 1: {"meaning": "y" * (MAX_NAME + 1)}})
     assert len(refusals(at)) == 1
-    assert [column.meaning for column in read_domains(downloads["Download"])] == ["the weather at noon", ""]
+    assert [column.meaning for column in read_domains(files[DESCRIPTION])] == ["the weather at noon", ""]
     fine(at.switch_page("pages/explore.py").run())
     assert "the weather at noon = rain" in at.selectbox(key="question.event").options
 

@@ -218,6 +218,10 @@ UNIT = "One record: all that the table says of one person, or of one unit that a
 NEIGHBOURS = f"Replace one: {Neighbours.REPLACE_ONE.value}."
 CHOSEN = "if it was made after looking at the records, it may reveal them."
 DECLARED = "the curator states that anyone could list them without the records."
+READ_CUTS = "the records to choose cut points"
+"""What the curator `looked` at before a release with cut points that come from the records."""
+
+EXCEPT_CUTS = DECLARED[:-1] + ", except cut points, which come from the records and may reveal them."
 TRUST = (
     "Central model: the curator holds the records, and is trusted with them and with sampling once. No reader of this "
     "file needs to be trusted."
@@ -250,7 +254,7 @@ def certificate_of(sampled: Sampled, composed: Composed, drawn: Provenance) -> d
         ),
         "made_with": f"dpbayes {drawn.dpbayes}, OpenDP {drawn.opendp}, Python {drawn.python}; {drawn.time}.",
         "missing_values": MISSING_RULE if sampled.request.missing else NO_MISSING,
-        "not_covered": [*_choices_of(sampled.request), *looked, *NEVER_COVERED],
+        "not_covered": [*_choices_of(sampled.request, drawn), *looked, *NEVER_COVERED],
     }
 
 
@@ -308,15 +312,16 @@ NEVER_COVERED = (
 """What the guarantee of no release covers."""
 
 
-def _choices_of(request: Chargeable) -> list[str]:
+def _choices_of(request: Chargeable, drawn: Provenance) -> list[str]:
     """Return sentences on the curator's choices, which the guarantee does not cover."""
     n = f"The number of records, {request.n:,}, is public"
+    states = EXCEPT_CUTS if READ_CUTS in drawn.looked else DECLARED
     if isinstance(request, AdaptiveRequest):
-        return [f"The choice of epsilon: {CHOSEN}", f"The columns and their states: {DECLARED}", f"{n}."]
+        return [f"The choice of epsilon: {CHOSEN}", f"The columns and their states: {states}", f"{n}."]
     public = "so are the prior and the prices of the noise" if request.prices else "so is the prior"
     return [
         f"The choice of epsilon, the graph and the prior: {CHOSEN}",
-        f"The states of the nodes: {DECLARED}",
+        f"The states of the nodes: {states}",
         f"{n}, and {public}.",
     ]
 

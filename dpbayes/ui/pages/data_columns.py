@@ -230,8 +230,7 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     """Say how many columns are not public, and offer to declare them, with round cut points where they were read."""
     domains = {place: mine.domain(place) for place, column in enumerate(mine.columns) if column.use}
     lacking = {k: replace(domain, public=True) for k, domain in domains.items() if domain and not domain.public}
-    read = {place: text_of(mine.proposals[place].domain) for place in lacking}  # from the records
-    cuts = {k: domain for k, domain in lacking.items() if isinstance(domain, Cuts) and text_of(domain) == read[k]}
+    cuts = {place: lacking[place] for place in mine.read_cuts if place in lacking}
     if lacking:
         which = f"{len(lacking)} of {many(len(domains), 'column')}"
         st.caption(f"**Not yet declared public: the values of {which}.** {LEAK}{FROM_RECORDS * bool(cuts)}")

@@ -146,8 +146,7 @@ def _release(chosen: Chosen, path: Path) -> None:
                 _costs(charged)
                 if looked := _looked(chosen):
                     st.caption(
-                        f"The release states that you have looked at {looked}. No guarantee covers a graph, a prior or "
-                        "an ε that is chosen by looking at them."
+                        f"The release states that you have looked at {looked}. No guarantee covers choices after that."
                     )
                 _offer(chosen, path, charged, request)
     except InputError:

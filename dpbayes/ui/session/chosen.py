@@ -183,13 +183,14 @@ class Chosen:
         return connected(self.settings.data.partition(":")[2])
 
     @property
-    def _own(self) -> Connected | Upload | None:
+    def own(self) -> Connected | Upload | None:
+        """The uploaded or connected table that is chosen, if it is in this session."""
         return self._connected_here if self.is_connected else upload() if self.settings.data == "upload" else None
 
     @property
     def refused(self) -> str:
         """The message about the declared columns of an own table that cannot be used; "" without one."""
-        return self._own.refused if self._own else ""
+        return self.own.refused if self.own else ""
 
     @property
     def n(self) -> int | None:
@@ -284,7 +285,7 @@ class Chosen:
     @property
     def leaking_columns(self) -> frozenset[str]:
         """The columns whose domains were read from the data, and therefore reveal something about it."""
-        return self._own.leaks if self._own else frozenset()
+        return self.own.leaks if self.own else frozenset()
 
     @property
     def data_title(self) -> str:
@@ -295,8 +296,8 @@ class Chosen:
         if settings.data == "synthetic":
             name = f"{NAMED[settings.source].title} network" if settings.source in NAMED else "drawn network"
             return f"{many(settings.records, 'synthetic record')} of the {name}"
-        if self._own is not None:
-            return self._own.title
+        if self.own is not None:
+            return self.own.title
         return "a connected table" if self.is_connected else "an uploaded table"
 
     # The network
@@ -331,8 +332,7 @@ class Chosen:
     @property
     def readable(self) -> Mapping[str, ReadableName]:
         """The readable names of nodes and columns, by published name, if the table or the graph has any."""
-        settings = self.settings
-        own = self._own
+        settings, own = self.settings, self.own
         table = settings.source if settings.data == "synthetic" else settings.data
         return {
             **readable_names(settings.graph),

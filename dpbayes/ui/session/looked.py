@@ -5,6 +5,7 @@ from collections.abc import Hashable
 import streamlit as st
 
 from dpbayes.boards.board import Board
+from dpbayes.releases.document.document import READ_CUTS
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.uploads import upload
 
@@ -37,8 +38,9 @@ def note_board(board: Board) -> None:
 
 
 def looked_at(chosen: Chosen) -> tuple[str, ...]:
-    """Return what this session has shown of the chosen table."""
-    return tuple(st.session_state.get(_LOOKED, {}).get(_table(chosen), ()))
+    """Return what this session has shown of the chosen table, and whether cut points come from its records."""
+    has_read_cuts = bool(chosen.own and chosen.own.read_cuts)
+    return (*st.session_state.get(_LOOKED, {}).get(_table(chosen), ()), *[READ_CUTS] * has_read_cuts)
 
 
 def _table(chosen: Chosen) -> Hashable:

@@ -11,7 +11,7 @@ from streamlit.typing import UploadedFile
 from dpbayes.base.libraries import pd
 from dpbayes.base.validation import InputError, brief
 from dpbayes.model.dataset import Dataset
-from dpbayes.sources.columns import Column
+from dpbayes.sources.columns import Column, Cuts
 from dpbayes.sources.domains import DeclaredColumn
 from dpbayes.sources.proposals import Proposal
 from dpbayes.ui.session.graphs import MAX_NAME
@@ -49,6 +49,13 @@ class DescribedTable:
     def domain(self, place: int) -> Column | None:
         """Return the declared domain of a column, else the proposed domain, else None."""
         return self.columns[place].domain or self.proposals[place].domain
+
+    @property
+    def read_cuts(self) -> frozenset[int]:
+        """The places of the columns in use whose cut points were read from the records."""
+        domains = ((place, self.domain(place), one.domain) for place, one in enumerate(self.proposals))
+        cuts = {k for k, own, read in domains if isinstance(own, Cuts) and own.points == getattr(read, "points", ())}
+        return frozenset(place for place in cuts if self.columns[place].use)
 
     @property
     def in_use(self) -> tuple[Column, ...]:

@@ -146,13 +146,13 @@ def promise_lines(document: Document) -> dict[str, str]:
     elif number > 1:
         person += f" {document.content['sentences'][2]}"
     looked = f" Before the release, the curator looked at {document.drawn.looked}." * bool(document.drawn.looked)
-    choice = "columns or an ε" if isinstance(document.sampled, SampledSteps) else "an ε, a graph or a prior"
+    choice = "columns" if isinstance(document.sampled, SampledSteps) else "a graph, a prior"
     return {
         "Published": document.sampled.described,
         "One person": f"The privacy loss is {_loss(document)}. {person}",
         "Accuracy": document.sampled.accuracy,
         "Not protected": "Facts about groups; several or linked records; other publications about the same people; "
-        f"{choice} chosen after looking at the records.{looked}",
+        f"{choice}, cut points or an ε chosen after looking at the records.{looked}",
     }
 
 
