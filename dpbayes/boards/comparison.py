@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
@@ -13,9 +14,10 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
-from dpbayes.experiments.comparison import MechanismErrors, is_near
+from dpbayes.experiments.comparison import MechanismErrors
 from dpbayes.experiments.planned_tables import Tables
 from dpbayes.experiments.releases import MechanismAt
+from dpbayes.figures.accuracy import BAND
 from dpbayes.figures.errors import errors_figure
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.network import Network
@@ -85,14 +87,14 @@ class ComparisonInputs:
 
 
 def alike(errors: Mapping[Look, FloatArray]) -> list[Look]:
-    """Return the mechanism with the least error, the first one, and those without a clear difference from it."""
-    least = next(iter(errors.values()), np.empty(0))
-    return [look for look, error in errors.items() if error is least or is_near(error - least, float(least.mean()))]
+    """Return the mechanism with the least error, the first one, and those whose drawn intervals overlap its own."""
+    ends = {look: error.mean() + np.array([-BAND, BAND]) * standard_error(error) for look, error in errors.items()}
+    return [look for look, (low, _) in ends.items() if low <= next(iter(ends.values()))[1]]
 
 
 def idle(errors: Mapping[Look, FloatArray], blind: float) -> list[Look]:
-    """Return the mechanisms whose errors are not clearly below the error without a release."""
-    return [look for look, error in errors.items() if is_near(blind - error, blind)]
+    """Return the mechanisms whose mean errors are less than 3% below the error without a release."""
+    return [look for look, error in errors.items() if float(error.mean()) > 0.97 * blind]
 
 
 def are_large(errors: Mapping[Look, FloatArray], blind: float) -> bool:
@@ -109,7 +111,9 @@ HERE = Panel(
     large=True,
     help="The error of a probability is its distance from that of the exact posterior: 60% for 50% is an error of 10 "
     "percentage points. With a δ the promise is weaker: a probability may exceed exp(ε) times its former value by δ. "
-    "Without a release, a reader has only the prior, such as 50% for each of two values.",
+    "Without a release, a reader has only the prior, such as 50% for each of two values. A noise-aware reader makes "
+    "fewer large errors, but a naive one can have the smaller mean: it takes rare values for absent, often correctly. "
+    "The rows keep their order at every ε.",
 )
 
 
@@ -165,11 +169,13 @@ def comparison_advice(errors: Mapping[Look, FloatArray], deltas: Collection[str]
     pure = {look: error for look, error in errors.items() if look.name not in deltas}
     best, without = ([look.name for look in alike(group)] for group in (errors, pure))
     both = [name for name in best if name in without]
-    otherwise = f" if a δ is allowed, otherwise {listed(without, 'or')}" if without and not both else ""
-    choice = "a larger ε" if are_large(errors, blind) else listed(both or best, "or") + otherwise
+    why = f", which need{'s' if len(both) == 1 else ''} no δ" if any(name in deltas for name in best) else ""
+    if without and not both:
+        why = f" if a δ is allowed, otherwise {listed(without, 'or')}"
+    choice = "a larger ε" if are_large(errors, blind) else listed(both or best, "or") + why
     notes = [f"So: choose {choice}."]
     if unused := [look.name for look in idle(errors, blind)]:
-        notes.append(f"{listed(unused)} {'is' if len(unused) == 1 else 'are'} no better than no release.")
+        notes.append(f"{listed(unused)} {'is' if len(unused) == 1 else 'are'} less than 3% better than no release.")
     return notes
 
 
@@ -177,7 +183,8 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    return f"Mean of all {whose}; thin lines: two standard errors. Faded: no better than no release."
+    bars = "Thin lines: two standard errors; they overlap in a tie. Faded: less than 3% better than no release."
+    return f"Mean of all {whose}. {bars}"
 
 
 def _missing(inputs: ComparisonInputs, here: Collection[Look], epsilon: float) -> list[str]:

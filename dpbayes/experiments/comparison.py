@@ -32,20 +32,6 @@ TABLES, GRID = 200, np.geomspace(0.01, 100, 41)
 
 UNIFORM = "The probabilities are uniform. If the evidence is rarer in the true table, the least epsilon is larger."
 
-CERTAIN = 2.0
-"""The least error is named only if it is below every other error by at least so many standard errors..."""
-
-MARGIN = 0.03
-"""...and by this share of the least error, because a real table differs from the average of the planned tables."""
-
-
-def is_near(differences: FloatArray, least: float) -> bool:
-    """Return whether paired differences of errors (tables,) show no clear difference, given the least error."""
-    if len(differences) < 2:
-        return True
-    error = float(standard_error(differences[:, None])[0])
-    return bool(differences.mean() < CERTAIN * error + MARGIN * least)
-
 
 @dataclass(frozen=True, eq=False)
 class MechanismErrors:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dpbayes as dp
+from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
@@ -52,11 +53,20 @@ def test_the_headline_names_the_shortest_bar_and_a_tie():
     assert "all errors are large" in comparison_headline(TIE, 0.1)
 
 
+def test_a_tie_is_an_overlap_of_the_drawn_intervals_and_nearly_no_release_is_a_share():
+    drawn, blind = 2 * float(standard_error(ERRORS[A])), float(ERRORS[A].mean())
+    both = [ERRORS | {B: ERRORS[A] + apart * drawn} for apart in (1.9, 2.1)]
+    assert ["tied" in comparison_headline(errors, 1.0) for errors in both] == [True, False]
+    assert [len(comparison_advice(ERRORS, "", share * blind)) for share in (1.02, 1.04)] == [2, 1]
+
+
 def test_the_advice_needs_a_delta_only_where_it_is_clearly_better_and_names_what_is_like_no_release():
     assert comparison_advice(WORSE, "A", 1.0) == ["So: choose A if a δ is allowed, otherwise B."]
-    assert comparison_advice(WORSE, "B", 0.5) == ["So: choose A.", "B is no better than no release."]
-    assert comparison_advice(TIE, "A", 1.0) == ["So: choose B."]
-    assert comparison_advice(TIE, "AB", 0.1) == ["So: choose a larger ε.", "A and B are no better than no release."]
+    assert comparison_advice(WORSE, "B", 0.5) == ["So: choose A.", "B is less than 3% better than no release."]
+    assert comparison_advice(TIE, "A", 1.0) == ["So: choose B, which needs no δ."]
+    assert comparison_advice(TIE, "", 1.0) == ["So: choose A or B."]
+    large = ["So: choose a larger ε.", "A and B are less than 3% better than no release."]
+    assert comparison_advice(TIE, "AB", 0.1) == large
 
 
 @pytest.mark.parametrize("stop", ["10", "9"])
