@@ -281,12 +281,19 @@ def test_what_is_marked_on_the_picture_is_what_the_headline_states() -> None:
         assert all(any(number in re.findall(r"\d[\d,.]*\d|\d", text) for text in texts) for number in numbers)
 
 
+def test_no_noise_below_a_scale_that_suffices_is_drawn_as_allowed() -> None:
+    (frame,) = claim_view(inputs_of("COROLLARY_2")).frames_at("1")
+    assert not [one for one in frame.figures["bound"].data if one["name"].startswith("allowed")]
+
+
 def test_the_loss_of_a_trimmed_sample_is_that_of_the_audit() -> None:
     """[Zhang16] Appendix C.2."""
     inputs = inputs_of("APPENDIX_C2", prior=1.0)
     sampler = PosteriorSampler(prior=inputs.subject.prior, epsilon=2.0, calibration=Calibration.AS_PRINTED)
     loss = audit(sampler, n=inputs.subject.records, epsilons=[]).at_least
-    assert float(inputs.evaluated("2").measured.exact[0]) == pytest.approx(loss, rel=1e-5)
+    losses = [float(inputs.evaluated(stop).measured.exact[0]) for stop in ("2", "10")]
+    assert losses[0] == pytest.approx(loss, rel=1e-5)
+    assert losses[1] / 10 > losses[0] / 2, "the gap grows, as the story says"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if EXHIBITS[name].uses is Uses.SIMULATION])
