@@ -185,5 +185,6 @@ def _about(study: AccuracyStudy) -> str:
     fewer = f" Noise-aware curves use the first {fewest:,}." if fewest < plan.repeats else ""
     return (
         f"Mean of {plan.repeats:,} {model}: {many(plan.training, 'training record')}, "
-        f"{many(plan.testing, 'test record')}; bands are two standard errors.{fewer}"
+        f"{many(plan.testing, 'test record')}; bands are two standard errors. "
+        f"Readers are naive; the usual one on Explore is noise-aware.{fewer}"
     )

@@ -26,11 +26,11 @@ from dpbayes.mechanisms.stealth import needed_increments
 from dpbayes.posteriors.noise_model import Reading
 
 STOPS = tuple(EPSILON.stops)
-GRID = tuple(float(f"{10 ** (k / 5):.3g}") for k in range(-10, 11))
+GRID = STOPS[::2]
 """The epsilons at which releases are simulated, 0.01 to 100."""
 
-COARSE = GRID[::2]
-"""Every second of them, for what takes longer."""
+COARSE = STOPS[::5]
+"""Fewer stops, for what takes longer. Powers of ten are in both, so that their numbers are simulated, too."""
 
 MOST_RELEASES, LEAST_RELEASES, MOST_VALUES = 200, 10, 600_000
 """Releases at each epsilon, and the values of all releases together; larger releases have no such pictures."""
@@ -177,7 +177,7 @@ class Pictures:
                 network=network,
                 target=self.inputs.question.target,
                 source=self.inputs.table,
-                epsilons=COARSE,
+                epsilons=GRID,
                 methods=methods_for(network, (Calibration.CERTIFIED,), among=among),
                 training=max(1, int(TRAINING * self.inputs.table.n)),
                 seed=self.inputs.seed,

@@ -47,17 +47,14 @@ def test_the_curves_of_figure_1_are_those_of_the_study():
 def test_predictions_without_privacy_are_better_than_the_majority_class():
     numbers = prediction_accuracy(INPUTS).frames_at("1")[0].numbers
     assert numbers["majority"] < numbers["laplace"] < numbers["exact"]
-    more = prediction_accuracy(INPUTS).frames_at("100")[0].numbers
-    assert more["exact"] == numbers["exact"]
-    assert more["laplace"] > numbers["laplace"]
+    assert prediction_accuracy(INPUTS).frames_at("100")[0].numbers["laplace"] > numbers["laplace"]
 
 
 def test_the_headline_states_the_best_accuracy_in_percent():
     study, k = INPUTS.study, GRID.index(1.0)
-    best, second = study.ranked_at(k)[:2]
+    best = study.ranked_at(k)[0]
     for method in (best, EXACT):
         assert f"{100 * float(study.mean(method)[k]):.3g}%" in accuracy_headline(INPUTS, 1.0)
-    assert study.mean(best)[k] >= study.mean(second)[k]
     assert (", tied with" in accuracy_headline(INPUTS, 1.0)) == (len(study.alike_at(k)) > 1)
     assert "nearest simulated ε = 1," in accuracy_headline(INPUTS, 1.05)
 

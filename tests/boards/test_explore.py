@@ -12,6 +12,7 @@ from dpbayes.base.text import probability_text
 from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
 from dpbayes.boards.explore import DRAWN, RecipientInputs, explore_release, explore_table
+from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, points_of, smoothed
 from dpbayes.figures.answer import CREDIBLE, LABEL, NOTHING_LEARNED, OTHERS, READER, SIZES
 from dpbayes.model.question import Question
@@ -291,6 +292,13 @@ def test_accuracy_is_shown_where_there_are_records():
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
     assert "accuracy" in view.frames_at("1")[0].figures
     assert "accuracy" not in explore_table(INPUTS).frames_at("1")[0].figures
+
+
+def test_predictions_are_those_of_lab_at_powers_of_ten():
+    pictures = Pictures(replace(INPUTS, mechanism_at=fourier_at, table=TABLE))
+    lab = accuracy_study(replace(pictures.accuracy.plan, epsilons=STOPS))
+    for epsilon in (0.1, 1, 10):
+        assert pictures.at(epsilon)[2]["accuracy"] == lab.mean(lab.plan.private[0])[STOPS.index(epsilon)]
 
 
 def test_names_are_text_in_the_picture():
