@@ -190,8 +190,10 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
     points, means = points_of(inputs.span), read.means[:1]
     top = frame_height(points, np.zeros(len(points)) if shown is None else shown)
-    picture = AnswerPicture(points, shown, means, 0, top=top, span=inputs.span, interval=read.interval)
     decimals = FEWEST if read.interval is None else _decimals(*read.interval)
+    picture = AnswerPicture(
+        points, shown, means, 0, top=top, span=inputs.span, interval=read.interval, decimals=decimals
+    )
     headline = f"{inputs.real or f'ε = {stop}: a simulated release'} answers {probability_text(answer, decimals)}"
     numbers = {"released": answer}
     if read.interval is not None:
@@ -222,7 +224,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     numbers |= {"belief": 100 * ceiling(SUSPICION, promise)}
     headline, caption = _said(inputs, picture, read.means, numbers, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
-    picture = replace(picture, ends=range_text(low, high, decimals))
+    picture = replace(picture, decimals=decimals)
 
     def frame(this: int) -> Frame:
         shown = replace(picture, this=this, density=None if read.shown is None else read.shown[this])

@@ -1,6 +1,5 @@
 """What the public learns of one answer: its density in one release, and the answers of possible releases as dots."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, plain, titled, upright
 
-STRIP, CURVES = [0.0, 0.37], [0.49, 1.0]
+STRIP, CURVES = [0.0, 0.36], [0.5, 1.0]
 """The parts of the picture's height for the dots, and above them for the densities."""
 
 BETWEEN = 0.43
@@ -31,10 +30,10 @@ RANGE, CREDIBLE = "95 of 100 releases", "what stays unknown: 95% credible interv
 """Names of the curves, the dots and the band."""
 
 LABEL = 0.012
-"""The share of the axis that a letter beside a curve or a band needs."""
+"""The share of the axis that a letter beside a line needs."""
 
-NOTHING_LEARNED = "hardly anything learned"
-"""The text in the picture of a release that is all but the prior."""
+SPACE, MARGIN = "\u00a0\u00a0", {"l": 84, "r": 48, "t": 34, "b": 52}
+"""What keeps a text off a band, and margins with room for it at the right of the picture."""
 
 LEAST_TOP = 4.0
 """The least height of the frame: a density of 1 everywhere, that of no knowledge, does not fill it."""
@@ -54,7 +53,7 @@ class AnswerPicture:
         exact: The density in the table itself (grid,), for the curator.
         answer: The table's own answer, for the curator.
         interval: The ends between which 95 of 100 releases answer, for the curator; of one release, its interval.
-        ends: These ends as a text.
+        decimals: Those of these ends as texts.
         is_prior: Whether this release is all but the prior.
     """
 
@@ -67,7 +66,7 @@ class AnswerPicture:
     exact: FloatArray | None = None
     answer: float | None = None
     interval: tuple[float, float] | None = None
-    ends: str = ""
+    decimals: int = 2
     is_prior: bool = False
 
 
@@ -101,10 +100,9 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         curve["line"] = {"color": faded(colour, 0.35 if answers.is_prior else 1.0), "width": 3, "simplify": False}
         traces.append(LINES | curve | {"name": READER, "showlegend": False, "hoverinfo": "skip"})
     if answers.interval is not None:
-        traces.append(_range(answers.interval, colour) | {"name": CREDIBLE if is_single else RANGE})
-        traces[-1]["showlegend"] = is_single  # or else it has a label
+        band = {"name": CREDIBLE if is_single else RANGE, "showlegend": is_single}  # or else the headline names it
+        traces += [_range(answers.interval, colour) | band, _named_ends(answers.interval, answers.decimals)]
     if answers.answer is not None:
-        traces += _labels(answers)
         dots = {"color": EXACT, "width": 1.5, "dash": "dot"}
         shapes = [upright(answers.answer, dots) | {"yref": "paper", "layer": "below"}]
         notes.append(_beside(answers.answer, answers.span) | {"y": between})
@@ -117,6 +115,7 @@ def answer_figure(answers: AnswerPicture, *, name: str, colour: str = PRIVATE) -
         annotations=notes,
         shapes=shapes,
         height=LOW if is_few else 480,
+        margin=MARGIN,
         **({"meta": {"rows": True}} if is_few else {}),  # no higher on a large screen
     )
 
@@ -138,35 +137,12 @@ def _beside(answer: float, span: tuple[float, float]) -> dict[str, Any]:
     return place | side | {"text": "the table’s answer"}
 
 
-def _labels(answers: AnswerPicture) -> list[Trace]:
-    """Return what stands beside the curve of one release, and beside the dots of all."""
-    low, high = answers.interval or np.quantile(answers.releases, (0.05, 0.95))
-    text = NOTHING_LEARNED if answers.is_prior else " " if answers.interval is None else f"95 of 100: {answers.ends}"
-    is_left = ((answers.answer or 0.0) > sum(answers.span) / 2) == answers.is_prior  # away from the name of the line
-    labels = [_label(text, (low, high), 0.85, answers, is_left=is_left) | {"yaxis": "y2"}]
-    if answers.density is not None:
-        peak = min(float(answers.density.max()), answers.top)
-        height, ends = peak / 2, np.array(answers.span)
-        if peak < 0.2 * answers.top:  # above a flat curve
-            height = peak
-        else:
-            curves = answers.density if answers.exact is None else np.maximum(answers.density, answers.exact)
-            ends = answers.theta[curves >= height][[0, -1]]
-        is_left = answers.releases[answers.this] < (answers.answer or 0.0)
-        labels.append(_label(READER, ends, height, answers, is_left=is_left))
-    return labels
-
-
-def _label(text: str, ends: Sequence[float] | FloatArray, y: float, answers: AnswerPicture, *, is_left: bool) -> Trace:
-    """Return a text beside a range, on the side that has room, or else in it, away from the table's answer."""
-    (low, high), (start, end) = ends, answers.span
-    room = LABEL * len(text) * (end - start)
-    left, right = (low, "middle left", low - start), (high, "middle right", end - high)
-    sides = [side for side in ((left, right) if is_left else (right, left)) if side[2] > room]
-    answer = answers.answer or start
-    x, place, _ = (*sides, ((answer + (start if answer > (start + end) / 2 else end)) / 2, "top center", 0.0))[0]
-    at = {"x": [round(float(x), 4)], "y": [round(y, 4)], "text": [text], "textposition": place, "cliponaxis": False}
-    return {"type": "scatter", "mode": "text", "showlegend": False, "hoverinfo": "skip"} | at
+def _named_ends(interval: tuple[float, float], decimals: int) -> Trace:
+    """Return the ends of a band as texts on its outer sides."""
+    low, high = (f"{end:.{decimals}f}" for end in interval)
+    texts = {"text": [f"{low}{SPACE}", f"{SPACE}{high}"], "textposition": ["middle left", "middle right"]}
+    look = {"mode": "text", "yaxis": "y2", "showlegend": False, "hoverinfo": "skip", "cliponaxis": False}
+    return {"type": "scatter", "x": list(interval), "y": [0.85, 0.85]} | texts | look
 
 
 def _enlarged(span: tuple[float, float]) -> str:
