@@ -12,7 +12,7 @@ from dpbayes.mechanisms import Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.adaptive.mechanism import ReleasedModels
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
-from dpbayes.posteriors.mixtures import BetaMixtures
+from dpbayes.posteriors.mixtures import BetaMixtures, DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
 
 THETA = np.sin(np.linspace(0, np.pi / 2, 191)[1:-1]) ** 2
@@ -112,28 +112,33 @@ def answers_of(release: Release[Outcome], question: Question, *, is_noise_aware:
         return Answers(means_of(release, question, is_noise_aware=is_noise_aware))
     if question.cell is not None:
         law = _marginals(release, question.cell, is_noise_aware=is_noise_aware, points=DRAWN_POINTS)
-        interval = _interval(release, question, np.ravel(law.part(slice(0, 1)).interval(LEVEL)))
+        low, high = np.ravel(law.part(slice(0, 1)).interval(LEVEL))
         is_mixture = is_noise_aware and release.tells_noise
 
         def at(theta: FloatArray) -> FloatArray:
             densities = np.exp(law.log_density(theta[:, None]))[..., 0]
             return evened(densities, theta) if is_mixture else densities
 
-        return Answers(law.mean[..., 0], *_densities(at, span), interval)
+        read = Answers(law.mean[..., 0], *_densities(at, span), (float(low), float(high)))
+        return _queried(read, release, question, is_noise_aware=is_noise_aware)
     posterior = release.posterior_under(_reading(is_noise_aware=is_noise_aware), most=QUICK_CELLS)
     parts = [posterior.part(k) for k in range(len(release.numbers))]
     samples = np.stack([question.answers(part.sample(np.random.default_rng(1), SAMPLES)) for part in parts])
-    interval = _interval(release, question, np.quantile(samples[0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2)))
-    return Answers(samples.mean(axis=-1), *_densities(lambda theta: smoothed(samples, theta), span), interval)
+    low, high = np.quantile(samples[0], ((1 - LEVEL) / 2, (1 + LEVEL) / 2))
+    shown = _densities(lambda theta: smoothed(samples, theta), span)
+    read = Answers(samples.mean(axis=-1), *shown, (float(low), float(high)))
+    return _queried(read, release, question, is_noise_aware=is_noise_aware)
 
 
-def _interval(release: Release[Outcome], question: Question, ends: FloatArray) -> Span | None:
-    """Return the interval of the first release: the `ends`, or for a chosen graph that of `query`, if there is one."""
-    if not release.posterior.is_graph_chosen:
-        return float(ends[0]), float(ends[1])
-    answer = release.part(0).query(question.target, question.evidence)
+def _queried(read: Answers, release: Release[Outcome], question: Question, *, is_noise_aware: bool) -> Answers:
+    """Return answers with the interval of `query` for a chosen graph, and with its mean, too, for a real release."""
+    if release.is_simulated and not release.posterior.is_graph_chosen:
+        return read
+    posterior = release.part(0).posterior_under(_reading(is_noise_aware=is_noise_aware))
+    answer = posterior.query(question.target, question.evidence, interval=LEVEL)
     place = answer.states.index(question.state)
-    return None if answer.assumes else (float(answer.low[place]), float(answer.high[place]))
+    interval = None if answer.assumes else (float(answer.low[place]), float(answer.high[place]))
+    return replace(read, means=read.means if release.is_simulated else answer.mean[[place]], interval=interval)
 
 
 def means_of(release: Release[Outcome], question: Question, *, is_noise_aware: bool) -> FloatArray:
@@ -240,8 +245,10 @@ def is_like_prior(densities: FloatArray, prior: FloatArray) -> bool:
 
 def _marginals(release: Release[Outcome], cell: int, *, is_noise_aware: bool, points: int) -> BetaMixtures:
     """Return the distribution of one cell in every release: (releases, S, 1)."""
-    if is_noise_aware and release.tells_noise:
+    if is_noise_aware and release.tells_noise and release.is_simulated:
         return release.noise_aware_cells(np.array([cell]), points=points)
-    posterior = release.posterior
+    posterior = release.posterior_under(_reading(is_noise_aware=is_noise_aware))
+    if isinstance(posterior, DirichletMixtures):
+        return posterior.marginals(np.array([cell]))
     a, b = posterior.alpha[..., None, [cell]], posterior.rest_of(cell)[..., None, None]
     return BetaMixtures(a, b, np.ones_like(a))

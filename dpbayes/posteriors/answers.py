@@ -60,8 +60,8 @@ class QueryAnswer:
         >>> posterior = dp.Dirichlets.symmetric(network).updated([70, 30, 60, 10, 10, 20])
         >>> posterior.query("x2", {"x1": "yes"}, interval=0.95)
         P(x2 | x1=yes), 95% intervals
-          no: 0.342, 0.2 to 0.505
-          yes: 0.658, 0.495 to 0.8
+          no: 0.344, 0.2 to 0.505
+          yes: 0.656, 0.495 to 0.8
     """
 
     mean: FloatArray

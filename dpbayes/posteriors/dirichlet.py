@@ -82,9 +82,10 @@ class AnsweringPosterior(ABC):
             InputError: The errors of `dp.query`, and a level outside of [0, 1].
         """
         given = evidence_of(evidence, states)
-        if interval is not None:
-            return self._answer(target, given, interval, prior)
-        return without_intervals(self.network, self._means(target, given), target, given)
+        means = self._means(target, given)
+        if interval is None:
+            return without_intervals(self.network, means, target, given)
+        return replace(self._answer(target, given, interval, prior), mean=means)
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
         return conditioned(self.network, self.mean, target, evidence)

@@ -4,7 +4,6 @@ import io
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -16,6 +15,7 @@ from dpbayes.experiments.planned_tables import PlannedTables
 from dpbayes.figures.answer import TABLE
 from dpbayes.model.query import query
 from dpbayes.model.question import Question
+from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import read_document
 from dpbayes.sources.columns import Categories, Cuts, encode
 from dpbayes.sources.data_files import read_data
@@ -262,12 +262,14 @@ def test_a_recipient_sees_no_values_that_are_not_declared_public(page: str) -> N
     assert "rain = " not in everything(at) + str([box.options for box in at.selectbox])
 
 
-def test_a_recipient_sees_the_last_real_release_of_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reading", Reading)
+def test_the_last_real_release_of_a_session_has_one_answer(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release_history, "last_release", lambda: read_data(EXAMPLE_FILE))
-    at = open_page(PAGE, seat="recipient", epsilon="3")
-    cell = Question(ASIA, "bronc", "yes", {"smoke": "yes"}).cell
-    law = read_document(read_data(EXAMPLE_FILE)).tables.noise_aware_cells(np.array([cell]))
-    assert at.session_state["board.numbers"]["released"] == pytest.approx(float(law.mean[0]), abs=0.005)
+    at = open_page(PAGE, seat="recipient", epsilon="3", **{"release.reading": reading.value})
+    answer = at.session_state["board.numbers"]["released"]
+    law = read_document(read_data(EXAMPLE_FILE)).tables.posterior_under(reading)
+    assert answer == pytest.approx(law.mean[Question(ASIA, "bronc", "yes", {"smoke": "yes"}).cell])
+    assert answer == pytest.approx(law.query("bronc", {"smoke": "yes"}, interval=0.95)["yes"])
     assert board(at)["slider"] is None
     assert "ε = 0.6" in frame(at)["headline"]
 

@@ -130,7 +130,9 @@ class JointPosterior(DirichletMixtures):
         return replace(self, counts=self.counts[draws], weights=self.weights[draws], tables=self.tables.part(places))
 
     def _means(self, target: str, evidence: Mapping[str, str]) -> FloatArray:
-        """P(target | evidence), as a mean over dependent samples of all rows: (..., r)."""
+        """P(target | evidence) (..., r): the mean of its row, or else a mean over dependent samples of all rows."""
+        if evidence.keys() == set(self.network.parents[self.network.index(target)]):
+            return super()._means(target, evidence)
         return answer_of(self.network, self._even_draws, target, evidence, LEVEL).mean
 
     @cached_property
@@ -412,8 +414,7 @@ def _distance(before: list[Place], after: list[Tilted]) -> FloatArray:
     for old, law in zip(before, after, strict=True):
         new = law.region
         variances = (np.diagonal(covariance, axis1=-2, axis2=-1) for _, covariance in (old, new))
-        sd = np.sqrt(np.maximum(*variances) + 0.1)
-        sd *= 1 + _ERRORS * law.sampling_error[..., None]
+        sd = np.sqrt(np.maximum(*variances) + 0.1) * (1 + _ERRORS * law.sampling_error[..., None])
         moved = np.maximum(moved, (np.abs(new[0] - old[0]) / sd).max(axis=(-2, -1)))
     return np.where(np.isfinite(moved), moved, np.inf)
 
@@ -454,9 +455,7 @@ def _combined(batch: _Releases, sites: list[Normals], factors: list[ParentsFacto
     """Multiply all normal factors: the mean (B, R) of the residuals, and a root (B, R, R) of their covariance."""
     design, shift = batch.work.design, batch.base[1].copy()
     number = len(shift)
-    precision = np.zeros((number, design.size, design.size))
-    diagonal = np.arange(design.size)
-    precision[:, diagonal, diagonal] = batch.base[0]
+    precision = np.tile(np.diag(batch.base[0]), (number, 1, 1))
     for family in design.families:
         group, places = batch.where[family.rows[0], 0], batch.where[family.rows, 1]
         own, toward = sites[group].precision[:, places], sites[group].shift[:, places]
