@@ -61,7 +61,7 @@ ERRORS = Panel(
     large=True,
     help="The model is y = w·x + noise of variance σ²; the prior of the weights w is N(0, I/b). A sample of w of norm "
     "at most 10/√b is released, as in the paper’s Figure 2. This bound determines ε; here b follows from the chosen ε. "
-    "Without privacy: the mean of the posterior, with the best b.",
+    "Without privacy: the mean of the posterior, with the best b. A typical error is the root mean square.",
 )
 
 
@@ -116,4 +116,4 @@ def _advice(result: RegressionResult) -> str:
     if not enough:
         return f"So: no ε of the slider has an error within {CLOSE:.0%} of the best one without privacy."
     least = numeral(result.study.certified[enough - 1], 2)
-    return f"So: choose ε = {least} or more: the error is within {CLOSE:.0%} of the best one without privacy."
+    return f"So: ε = {least} is enough: the error is within {CLOSE:.0%} of the best one without privacy."
