@@ -12,7 +12,7 @@ from dpbayes.base.looks import BOUND, INVALID, Curve, Look
 from dpbayes.base.parameters import Parameter
 from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, typed, whole_percent
-from dpbayes.base.types import FloatArray, IntArray
+from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
@@ -61,15 +61,15 @@ class SamplingInputs:
     name: str = ""
 
     @cached_property
-    def shifts(self) -> tuple[FloatArray, FloatArray]:
-        """The epsilons (E,) at which something is left to sample, and by how much trimming shifts the mean (E,)."""
+    def shifts(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """The epsilons (E,) at which something is left to sample, the mean’s shifts, and if the region contains it."""
         samplers = {}
         for epsilon in EPSILONS.tolist():
             with suppress(InputError):
                 samplers[epsilon] = self.sampler_at(epsilon)
         bounds = np.array([sampler.log_odds_bound for sampler in samplers.values()])
         state = RowState.of(self.sampler_at(EPSILONS[-1]).prior.updated(self.counts), self.cell)
-        return np.array([*samplers]), state.shift(bounds)
+        return np.array([*samplers]), state.shift(bounds), state.contains_mean(bounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,36 +164,38 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures = {"trim": _trim(row, inputs, exact)}
+    figures, samples = {"trim": _trim(row, inputs, exact)}, _samples(sampler)
+    limits = f"a sample must lie between {numeral(row.region[0], 3)} and {numeral(row.region[1], 3)}"
     share = numeral(sampler.epsilon / sampler.draws, 3)
     shared = f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower."
     notes = (shared,) * (sampler.draws > 1)
     if not isinstance(inputs, SamplingInputs):
         note = "So: a probability outside this interval cannot be released at this ε."
-        return Frame(_headline(sampler, row.region), figures, (note, *notes), {"trim": SAMPLE})
-    (epsilons, shifts), here = inputs.shifts, float(row.state.shift(row.bound))
+        return Frame(_headline(sampler, limits), figures, (note, *notes), {"trim": SAMPLE})
+    (epsilons, shifts, is_inside), here = inputs.shifts, float(row.state.shift(row.bound))
     variation = row.state.deviation / math.sqrt(sampler.draws)
-    far = np.flatnonzero(shifts > variation)
+    far = np.flatnonzero((shifts > variation) | ~is_inside)
     needed = next(iter(epsilons[far[-1] + 1 if len(far) else 0 :].tolist()), None)
     figures["shift"] = shift_figure(
         epsilons, 100 * shifts, here=(sampler.epsilon, 100 * here), variation=100 * variation, needed=needed
     )
-    advice = f"So: even at ε = {numeral(EPSILONS[-1])}, the interval shifts {_samples(sampler)} by more than"
+    advice = f"So: even ε = {numeral(EPSILONS[-1])} is not enough: the interval shifts {samples} too far."
     if needed is not None:
-        advice = f"So: choose ε ≥ {numeral(needed)}, where the interval shifts {_samples(sampler)} by less than"
-    headline = _headline(sampler, row.region, is_close=here <= variation)
-    return Frame(headline, figures, (f"{advice} it varies without privacy.", *notes), {"trim": SAMPLE})
+        holds = f"the interval contains the table’s answer, and shifts {samples} by less than it varies without privacy"
+        advice = f"So: ε = {numeral(needed)} is enough: {holds}."
+    said = f"{samples} is about as close to the table’s answer as without privacy"
+    if not row.state.contains_mean(row.bound):
+        said = f"{limits}, too narrow for the table’s answer"
+    elif here > variation:
+        said = f"{limits}, which shifts {samples}"
+    return Frame(_headline(sampler, said), figures, (advice, *notes), {"trim": SAMPLE})
 
 
-def _headline(sampler: PosteriorSampler, region: tuple[float, float], *, is_close: bool | None = None) -> str:
+def _headline(sampler: PosteriorSampler, said: str) -> str:
     if sampler.calibration is Calibration.AS_PRINTED:
         stated, proved = numeral(sampler.epsilon, 6), numeral(sampler.certified.epsilon, 4)
         return f"The paper states ε = {stated} for this release, but the proved ε is {proved}."
-    at, (low, high) = f"At ε = {numeral(sampler.epsilon)}", region
-    if is_close:
-        return f"{at}, {_samples(sampler)} is about as close to the table’s answer as without privacy."
-    limits = f"{at}, a sample must lie between {numeral(low, 3)} and {numeral(high, 3)}"
-    return f"{limits}." if is_close is None else f"{limits}, too narrow for the table’s answer."
+    return f"At ε = {numeral(sampler.epsilon)}, {said}."
 
 
 def _samples(sampler: PosteriorSampler) -> str:
@@ -231,6 +233,9 @@ GAME = Panel("game", "What does the attacker believe?", "The attacker's belief i
 MOST_LOSS = math.log(LEVEL / (1 - LEVEL))
 """The total epsilon with which an attacker can be right in so many games: 1 / (1 + exp(-epsilon)) = LEVEL."""
 
+NEARLY_ALL = 0.97
+"""The share of games from which on a text above the curve would be on the line of all games."""
+
 SHOWN = 200
 """Numbers of answers at most at which the curves are drawn."""
 
@@ -261,32 +266,38 @@ def _game_frame(game: Game, answers: int) -> Frame:
     won = f"is right about one record in {whole_percent(right)} of games"
     headline = f"After {many(answers, 'answer')}, this attacker {won}; {LEVEL:.0%} takes {takes}."
     safe = int(MOST_LOSS / epsilon + 1e-9)
-    share = f"in {LEVEL:.0%} of games (dashed curve)"
-    advice = f"So: choose a smaller ε₁. One answer may already let another attacker be right {share}."
+    share = f"in {LEVEL:.0%} of games"
+    advice = (
+        f"So: choose a smaller ε₁. One answer that reveals all that ε₁ allows may let an attacker be right {share}."
+    )
     if safe:
-        advice = f"So: allow at most {many(safe, 'answer')}. Then no attacker, however clever, can be right {share}."
+        worst = "even if each reveals all that ε₁ allows (dashed)"
+        advice = f"So: allow at most {many(safe, 'answer')}. Then no attacker can be right {share}, {worst}."
     total = numeral(answers * epsilon)
     steps = np.unique(np.round(np.geomspace(1, len(study.right), SHOWN)).astype(int))
-    marks = [value_mark(answers, right, whole_percent(right), PosteriorSampler.colour, side="top left")]
+    value, colour = whole_percent(right), PosteriorSampler.colour
+    marks = [value_mark(answers, right, value, colour, side="top left")]
+    if right > NEARLY_ALL:
+        marks = [_text_below(answers, right, value, colour)]
     if needed is not None:
-        marks.append(_crossing(needed, f"{needed:,} answers", PosteriorSampler.colour))
+        marks.append(_text_below(needed, LEVEL, f"{needed:,} answers", colour))
     if safe:
-        marks.append(_crossing(MOST_LOSS / epsilon, f"at most {many(safe, 'answer')}", BOUND))
+        marks.append(_text_below(MOST_LOSS / epsilon, LEVEL, f"at most {many(safe, 'answer')}", BOUND))
     figure = _wins(game, steps)
-    belief = game_figure(steps.astype(float), study.belief[steps - 1], marked=answers, colour=PosteriorSampler.colour)
+    belief = game_figure(steps.astype(float), study.belief[steps - 1], marked=answers, colour=colour)
     captions = {
         "won": f"Each answer is a private sample of how likely a 1 is, given all {game.records:,} records. The "
         "attacker knows all but one of them, and guesses whether it is 1 or 0: right in 50% of games without answers. "
-        f"Dashed: no attacker can be right more often. Privacy losses add up, here to ε = {total}.",
+        f"Dashed: each answer reveals all that ε₁ allows; most reveal less. Losses add up: ε = {total} in total.",
         "game": "At 50%, the attacker does not know. Below, the answers mislead the attacker.",
     }
     figures = {"won": replace(figure, data=(*figure.data, *marks)), "game": belief}
     return Frame(headline, figures, (advice,), captions, {"won": right})
 
 
-def _crossing(answers: float, text: str, colour: str) -> Trace:
-    """Return a dot where a rising curve reaches the level, with a text below the curve, within the picture."""
-    return value_mark(answers, LEVEL, text, colour) | {"textposition": f"bottom {'right' if answers < 500 else 'left'}"}
+def _text_below(answers: float, share: float, text: str, colour: str) -> Trace:
+    """Return a dot on a rising curve with a text below the curve, within the picture."""
+    return value_mark(answers, share, text, colour) | {"textposition": f"bottom {'right' if answers < 500 else 'left'}"}
 
 
 def _wins(game: Game, steps: IntArray) -> Figure:

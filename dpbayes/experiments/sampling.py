@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 
 from dpbayes.base.randomness import stream
-from dpbayes.base.types import FloatArray
+from dpbayes.base.types import BoolArray, FloatArray
 from dpbayes.mechanisms.parameters import Calibration
 from dpbayes.mechanisms.sampler import PosteriorSampler
 from dpbayes.model.network import Network
@@ -71,6 +71,11 @@ class RowState:
         """Return the least and the largest probability of the state if all log-odds are within +-bound (...,)."""
         steps, edge = len(self.path[0]), np.asarray(bound, dtype=np.float64)
         return np.exp(steps * special.log_expit(-edge)), np.exp(steps * special.log_expit(edge))
+
+    def contains_mean(self, bound: ArrayLike) -> BoolArray:
+        """Return whether the exact posterior mean is in the region, for bounds (...,)."""
+        low, high = self.region(bound)
+        return np.asarray((low <= self.mean) & (self.mean <= high))
 
     @property
     def deviation(self) -> float:

@@ -43,14 +43,13 @@ def test_the_curators_board_says_which_epsilon_is_needed_and_is_private():
     board = posterior_sampling(one).complete()
     assert board.private
     assert len({frame.notes[0] for (frame,) in board.frames.values()}) == 1, "one advice for one table"
-    needed = float(re.search(r"choose ε ≥ ([\d.]+),", board.frame.notes[0])[1])
+    needed = float(re.search(r"ε = ([\d.]+) is enough", board.frame.notes[0])[1])
     for stop, (frame,) in board.frames.items():
         assert ("about as close" in frame.headline) == (float(stop) >= needed)
-    assert "too narrow" in board.frames["0.1"][0].headline
     state = RowState.of(one.sampler_at(1.0).prior.updated(COUNTS[0]), CELL)
     before = max(at for at in EPSILONS if at < 0.999 * needed)
-    early, late = state.shift([one.sampler_at(at).log_odds_bound for at in (before, needed)])
-    assert late <= state.deviation < early
+    assert list(state.contains_mean([one.sampler_at(at).log_odds_bound for at in (before, needed)])) == [False, True]
+    assert state.shift(one.sampler_at(needed).log_odds_bound) <= state.deviation
     for figure in board.frame.figures.values():
         figure.to_plotly()
 
@@ -81,7 +80,16 @@ def test_the_headline_of_the_paper_s_calibration_states_both_epsilons():
 
 def test_the_advice_names_no_epsilon_if_none_suffices():
     (frame,) = posterior_sampling(replace(INPUTS, sampler_at=lambda at: sampler_at(at / 100))).frames_at("1")
-    assert frame.notes[0].startswith("So: even at ε = 100, the interval shifts the mean of 20 samples by more")
+    assert frame.notes[0].startswith("So: even ε = 100 is not enough: the interval shifts the mean of 20 samples")
+
+
+def test_an_interval_with_the_answer_that_shifts_the_mean_of_samples_is_not_called_too_narrow():
+    inputs = replace(INPUTS, cell=0)
+    epsilons, _, is_inside = inputs.shifts
+    stops = epsilons[int(is_inside.argmax()) - 1 :][:2].tolist()
+    before, then = (posterior_sampling(inputs).frames_at(f"{stop:g}")[0].headline for stop in stops)
+    assert "too narrow for the table’s answer" in before
+    assert "which shifts the mean of 20 samples" in then
 
 
 def game(epsilon):
@@ -106,7 +114,7 @@ def test_the_privacy_of_an_answer_leaves_the_slider_of_answers_alone():
 def test_the_advice_of_the_game_is_where_the_limit_for_any_attacker_crosses_the_level(epsilon, advice):
     (frame,) = query_game(game(epsilon)).frames_at("5")
     assert frame.notes[0].startswith(f"So: {advice}")
-    assert f"here to ε = {5 * epsilon:g}." in frame.captions["won"]
+    assert f"ε = {5 * epsilon:g} in total." in frame.captions["won"]
     ceiling = game(epsilon).ceiling(epsilon)
     assert np.count_nonzero(ceiling < LEVEL) == int(MOST_LOSS / epsilon)
     limit = next(trace for trace in frame.figures["won"].data if trace.get("name") == "any attacker (limit)")
