@@ -17,19 +17,9 @@ from dpbayes.base.validation import InputError
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density
-from dpbayes.experiments.sampling import (
-    LEVEL,
-    Game,
-    RowState,
-    needed_answers,
-)
+from dpbayes.experiments.sampling import LEVEL, Game, RowState, needed_answers
 from dpbayes.figures.posterior import density_grid
-from dpbayes.figures.sampling import (
-    adversary_figure,
-    game_figure,
-    shift_figure,
-    trim_figure,
-)
+from dpbayes.figures.sampling import adversary_figure, game_figure, shift_figure, trim_figure
 from dpbayes.figures.style import Figure, Trace, value_mark
 from dpbayes.mechanisms import Calibration, PosteriorSampler
 from dpbayes.model.dataset import Counts

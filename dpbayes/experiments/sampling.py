@@ -16,10 +16,7 @@ from dpbayes.model.network import Network
 from dpbayes.posteriors.decisions import Decisions, sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.trimmed import log_odds_quantile, log_odds_rule
-from dpbayes.theory.dimitrakakis14.game import (
-    BetaPair,
-    adversary_ceiling,
-)
+from dpbayes.theory.dimitrakakis14.game import BetaPair, adversary_ceiling
 
 LEVEL = 0.95
 """The share of games that the attacker wants to win."""

@@ -13,13 +13,7 @@ from streamlit.testing.v1.util import patch_config_options
 from dpbayes.ui.session.chosen import Chosen
 from dpbayes.ui.session.settings import Settings
 from dpbayes.ui.widgets.show import WENT_WRONG
-from tests.pages.conftest import (
-    APP,
-    PAGES,
-    fine,
-    open_page,
-    settings_of,
-)
+from tests.pages.conftest import APP, PAGES, fine, open_page, settings_of
 
 
 def fail(*_: Any, **__: Any) -> None:

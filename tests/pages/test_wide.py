@@ -17,13 +17,7 @@ from dpbayes.theory.claims import setting as bounds_subject
 from dpbayes.ui.session.graphs import Graph, code_of, graph_of, network_of
 from dpbayes.ui.session.options import AuditSubject, ProofsView
 from tests.conftest import crossed, thorough
-from tests.pages.conftest import (
-    boards,
-    frame_of,
-    freed,
-    open_page,
-    sentences,
-)
+from tests.pages.conftest import boards, frame_of, freed, open_page, sentences
 
 
 def star(parents: int, children: int = 1) -> str:

@@ -13,13 +13,7 @@ from dpbayes.posteriors import trimmed
 from dpbayes.posteriors.decisions import sample_trimmed
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.divergence import expm1_excess
-from dpbayes.posteriors.trimmed import (
-    LEAST_OMEGA,
-    _DensityDrop,
-    log_mass,
-    log_odds_bound,
-    log_odds_quantile,
-)
+from dpbayes.posteriors.trimmed import LEAST_OMEGA, _DensityDrop, log_mass, log_odds_bound, log_odds_quantile
 from tests.conftest import crossed, thorough
 from tests.strategies import rng
 

@@ -15,10 +15,7 @@ from dpbayes.model.synthetic import sample_dataset
 from dpbayes.posteriors.dirichlet import Dirichlets
 from dpbayes.posteriors.mixtures import DirichletMixtures
 from dpbayes.posteriors.noise_model import Reading
-from dpbayes.releases.reading import (
-    records_csv,
-    records_of,
-)
+from dpbayes.releases.reading import records_csv, records_of
 
 STATES = {"rain": ("no", "yes"), "grass": ("dry", "damp", "=wet")}
 NETWORK = Network.from_edges(["rain", "grass"], [("rain", "grass")], STATES)

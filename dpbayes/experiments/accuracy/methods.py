@@ -18,14 +18,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.experiments.accuracy.plan import AccuracyPlan, Means, Method
 from dpbayes.experiments.accuracy.trimmed import trimmed_means
-from dpbayes.mechanisms import (
-    PRIVATE,
-    Calibration,
-    Exact,
-    LaplaceFourier,
-    Noise,
-    PosteriorSampler,
-)
+from dpbayes.mechanisms import PRIVATE, Calibration, Exact, LaplaceFourier, Noise, PosteriorSampler
 from dpbayes.mechanisms.parameters import DELTA
 from dpbayes.model.dataset import Counts
 from dpbayes.model.network import Network

@@ -18,13 +18,7 @@ from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, releases_of
 from dpbayes.boards.hellinger import HellingerInputs, hellinger_or_laplace
 from dpbayes.boards.regression import RegressionInputs, regression
-from dpbayes.boards.sampling import (
-    ReleasedSamples,
-    SamplingInputs,
-    posterior_sampling,
-    query_game,
-    samples_of,
-)
+from dpbayes.boards.sampling import ReleasedSamples, SamplingInputs, posterior_sampling, query_game, samples_of
 from dpbayes.experiments.accuracy.methods import ALL_METHODS, METHODS, methods_for
 from dpbayes.experiments.accuracy.plan import TRAINING, AccuracyPlan, Method, Synthetic
 from dpbayes.experiments.die import Balance

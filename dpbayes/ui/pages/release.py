@@ -31,13 +31,7 @@ from dpbayes.mechanisms.parameters import Calibration, TableNoise
 from dpbayes.posteriors.prior_rules import decimals_of, rule_for
 from dpbayes.releases import ledger
 from dpbayes.releases.document.canonical import decimal
-from dpbayes.releases.document.request import (
-    AdaptiveRequest,
-    Chargeable,
-    ReleaseRequest,
-    parsed_promise,
-    question_of,
-)
+from dpbayes.releases.document.request import AdaptiveRequest, Chargeable, ReleaseRequest, parsed_promise, question_of
 from dpbayes.releases.ledger import Account
 from dpbayes.releases.publishing import Published, publish, require_public, shown_again, states_of_missing
 from dpbayes.sources.shipped_tables import SHIPPED

@@ -20,14 +20,7 @@ from dpbayes.base.text import many
 from dpbayes.base.validation import InputError, brief
 from dpbayes.experiments.epsilon_curves import sufficient_increment
 from dpbayes.experiments.planned_tables import PlannedTables, has_columns
-from dpbayes.mechanisms import (
-    MECHANISMS,
-    OF_RECORDS,
-    Mechanism,
-    NetworkMechanism,
-    Outcome,
-    reads_records,
-)
+from dpbayes.mechanisms import MECHANISMS, OF_RECORDS, Mechanism, NetworkMechanism, Outcome, reads_records
 from dpbayes.model.cpts import random_cpts
 from dpbayes.model.dataset import Counts, Dataset, count
 from dpbayes.model.network import Network

@@ -24,14 +24,7 @@ from dpbayes.posteriors.dirichlet import LEVEL, Dirichlets
 from dpbayes.posteriors.noise_aware import MOST_CELLS
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.releases.document import Document, SampledSteps, read_document
-from dpbayes.releases.reading import (
-    answer_texts,
-    answer_under,
-    prior_warning,
-    records_csv,
-    records_of,
-    released_bif,
-)
+from dpbayes.releases.reading import answer_texts, answer_under, prior_warning, records_csv, records_of, released_bif
 from dpbayes.releases.report import html_report, parts_of
 from dpbayes.releases.signing import signature_line
 from dpbayes.releases.verify import verify

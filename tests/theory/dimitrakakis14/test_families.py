@@ -6,11 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from dpbayes.theory.dimitrakakis14.constants import (
-    counterexample_exponential_family,
-    counterexample_lemma_7,
-    lemma_1,
-)
+from dpbayes.theory.dimitrakakis14.constants import counterexample_exponential_family, counterexample_lemma_7, lemma_1
 from dpbayes.theory.dimitrakakis14.families import (
     counterexample_lemma_4,
     counterexample_lemma_5,
