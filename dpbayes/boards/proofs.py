@@ -390,5 +390,8 @@ def _claim_caption(here: Evaluation) -> str:
     notes.insert(0, f"Simulated: {releases:,} {here.exhibit.trials}. Intervals of 95%." if releases else "")
     if here.inputs.has_moving_table:
         notes.append("For other values of n, the counts keep the proportions of the table.")
+    bound, holds = here.inputs.curve.bound, here.claim.verdict.sign == "✓"
+    is_replaced = not holds and np.any(bound.certified > (1 + SLACK) * bound.printed)
+    notes.append("The proved line is the bound that replaces the stated one." if is_replaced else "")
     notes.append("" if here.inputs.is_public else "Not private: it uses the counts.")
     return " ".join(filter(None, notes))

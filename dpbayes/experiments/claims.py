@@ -97,7 +97,8 @@ CLEAREST_FIRST = sorted(ClaimShown, key=_clarity)
 def in_plain_words(shown: ClaimShown, bound: BoundClaim | None) -> dict[str, str]:
     """Return what the paper says and what is true, and of some claims why it matters: by these labels."""
     claim, own = claim_of(shown), _PLAIN.get(bound.name if bound else shown.value, {})
-    texts = {"The paper says": own.get("says", f"{claim.title}."), "What is true": own.get("true", claim.finding)}
+    says = "The notes say" if claim.reference.paper == "Notes" else "The paper says"
+    texts = {says: own.get("says", f"{claim.title}."), "What is true": own.get("true", claim.finding)}
     return texts | ({"Why it matters": own["why"]} if "why" in own else {})
 
 
@@ -199,10 +200,13 @@ class ClaimInputs:
         together = max(1, TOGETHER // self.subject.network.cell_count) if self.axis is Axis.EPSILON else 1
         parts = [self.evaluated(*self.stops[part]) for part in slices(len(self.stops), together)]
         own = {name: np.concatenate([getattr(part.measured, name) for part in parts]) for name in SERIES}
+        bound = joined([part.bound for part in parts])
         if self.axis is not Axis.EPSILON and self.exhibit.claim.verdict is not Verdict.AMENDED:
-            own["violated"] &= np.array([part.bound.applies for part in parts])
+            applies = np.array([part.bound.applies for part in parts])
+            own["violated"] &= applies
+            bound = replace(bound, printed=np.where(applies | ~applies.any(), bound.printed, np.nan))
         measured = replace(parts[0].measured, **own)  # type: ignore[arg-type]  # all of them are arrays
-        return replace(parts[0], x=self.stops, bound=joined([part.bound for part in parts]), measured=measured)
+        return replace(parts[0], x=self.stops, bound=bound, measured=measured)
 
     def is_exceeded(self) -> bool:
         """Return whether the stated bound is exceeded at a point of the axis."""
@@ -335,7 +339,8 @@ def _start(here: Evaluation) -> str:
     elif verdict is Verdict.FALSE and not is_exceeded:
         said = "fails at other settings; here"
     elif verdict is Verdict.AMENDED:
-        said = "holds only with a correction:" if is_exceeded else "needs no correction here:"
+        changed = ":" if is_exceeded else ", which changes no number here:"
+        said = f"holds {'only ' * is_exceeded}with a correction{changed}"
     elif here.judgement.decision is Decision.TIGHT and verdict in (Verdict.HOLDS, Verdict.LOOSE):
         said = "holds and is tight here:"
     return f"{_place(here)} {said}"
@@ -377,7 +382,9 @@ def amount_of(here: Evaluation, value: float, most: int = 3) -> str:
         return "about 0%" if is_probability else "about 0"
     if not math.isfinite(value):
         return "no finite number"
-    return percent_or_power(value, most) if is_probability and value <= 1 else numeral(value, most)
+    if is_probability and value > 1:
+        return "more than 100%"
+    return percent_or_power(value, most) if is_probability else numeral(value, most)
 
 
 def _amount(here: Evaluation, value: float, most: int = 3) -> str:
@@ -405,7 +412,8 @@ def claim_verdict(claim: Claim, first: Counterexample | None = None) -> str:
         return f"{start}."
     digits = digits_apart(first.printed, first.truth)
     stated, truth = shown_as(first.printed, digits), shown_as(first.truth, digits)
-    return f"{start}: in an example it states {stated}, but the true value is {truth} ({first.unit})."
+    reading = f"with {claim.ours}" if claim.ours else "in an example"
+    return f"{start}: {reading}, it states {stated}, but the true value is {truth} ({first.unit})."
 
 
 def failure_text(example: Counterexample) -> str:

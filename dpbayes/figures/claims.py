@@ -74,9 +74,17 @@ def bound_figure(
     if curves.is_limit and (stated := _drawn(curves.printed)).any():
         bottom = np.full(stated.sum(), 0.0 if is_share else 10**low)
         traces.insert(
-            0, band_of(x[stated], bottom, curves.printed[stated], faded(GREEN, 0.1), name="allowed", showlegend=True)
+            0,
+            band_of(
+                x[stated],
+                bottom,
+                curves.printed[stated],
+                faded(GREEN, 0.1),
+                name="allowed by the claim",
+                showlegend=True,
+            ),
         )
-    series = {"as stated in the paper": curves.printed, "proved": curves.certified, curves.exact_name: curves.exact}
+    series = {"as stated": curves.printed, "proved": curves.certified, curves.exact_name: curves.exact}
     names = {name: _of_equal(series, y) for name, y in series.items()}  # the last one's line is that of all equal ones
     # thick lines first, so that all are seen where they meet
     if _drawn(curves.certified).any() and names["proved"].endswith("proved"):
@@ -86,8 +94,8 @@ def bound_figure(
         traces.append(_line(x[finite], curves.exact[finite], names[curves.exact_name], {"color": PRIVATE, "width": 3}))
     if np.any(curves.value > 0):
         traces.append(_dots(curves))
-    if _drawn(holds).any() and " = " not in names["as stated in the paper"]:
-        traces.append(_line(x, holds, "as stated in the paper", {"color": BOUND, "width": 2, "dash": "dash"}))
+    if _drawn(holds).any() and " = " not in names["as stated"]:
+        traces.append(_line(x, holds, "as stated", {"color": BOUND, "width": 2, "dash": "dash"}))
     if curves.violated.any():
         wrong = np.where(curves.violated, curves.printed, np.nan)
         red = {"mode": "lines+markers", "marker": {"color": INVALID, "size": 5}}
@@ -101,7 +109,7 @@ def bound_figure(
         up = powers_axis(y_title, low, high, automargin=True)
     if is_share:
         traces = list(map(_near_one, traces))
-        up = titled(y_title, type="log", range=[0.15, -NINES], automargin=True, **SHARES)
+        up = titled(y_title, type="log", range=[0.5, -NINES], automargin=True, **SHARES)
     is_tiny, ends = span[0] < -5, (float(x[0]), float(x[-1]))
     across = powers_axis(x_title, *span, automargin=True) if is_tiny else log_axis(x_title, *ends, range=span)
     return figure_of(traces, x=across, y=up, height=460)

@@ -200,7 +200,7 @@ BEGUN = {
     for verdict, words in {
         Verdict.HOLDS: "holds",
         Verdict.LOOSE: "holds",
-        Verdict.AMENDED: "holds only with a correction: .*, but|needs no correction here|holds with a correction",
+        Verdict.AMENDED: "holds only with a correction: .*, but|holds with a correction",
         Verdict.FALSE: "fails(?:: .*(?:, but|exceed its bound)|, and says nothing here|: it gives no)|fails at other",
         Verdict.VACUOUS: "is true but vacuous",
         Verdict.UNCLEAR: "is undecided",
@@ -216,14 +216,13 @@ def test_a_claim_is_drawn_along_every_axis_and_its_headline_has_its_verdict(name
     for axis in exhibit.axes:
         inputs = inputs_of(name, axis)
         curve = inputs.curve
-        stops = list(map(float, curve.x))
-        assert len(stops) >= 13
-        assert stops == sorted(set(stops))
+        assert len(curve.x) >= 13
+        assert (np.diff(np.array(curve.x, dtype=float)) > 0).all()
         assert np.isfinite(curve.bound.printed).any()
-        for k in (0, len(stops) // 2, -1):
+        for k in (0, len(curve.x) // 2, -1):
             x = axis_parameter(axis).checked("x", curve.x[k])
             bound = exhibit.bound(*moved(inputs.subject, inputs.at, axis, x))
-            np.testing.assert_allclose(curve.bound.printed[k], bound.printed[0], rtol=1e-12)
+            assert np.isclose(curve.bound.printed[k], bound.printed[0], 1e-12, equal_nan=True) or not bound.applies
             np.testing.assert_allclose(curve.bound.certified[k], bound.certified[0], rtol=1e-12)
             evaluation = inputs.evaluated(curve.x[k])
             np.testing.assert_allclose(curve.measured.exact[k], evaluation.measured.exact[0], rtol=1e-9)
@@ -247,11 +246,16 @@ def test_a_claim_that_holds_is_never_refuted_and_one_that_fails_has_a_counterexa
 
 
 def test_a_claim_whose_condition_is_not_met_is_not_judged() -> None:
-    assert not inputs_of("ALT_LEMMA_8", Axis.ANSWERS).curve.measured.violated.any()
+    assert not (curve := inputs_of("ALT_LEMMA_8", Axis.ANSWERS).curve).measured.violated.any()
+    assert np.isfinite(curve.bound.printed).sum() == 1, "nothing is stated of more than one answer"
+    assert "Lemma 2 does not apply here" in finding(here(inputs_of("LEMMA_2"))), "some nodes have parents"
+    assert not inputs_of("COROLLARY_2").curve.is_limit, "no smaller noise is drawn as allowed"
     assert inputs_of("ALT_LEMMA_8", Axis.ANSWERS).limit.endswith("at large k: it requires that one answer is given.")
     below = finding(inputs_of("THEOREM_1", Axis.PRIOR).evaluated("1"))
     assert below == "Theorem 1 does not apply here: it requires that every prior parameter is at least 2."
-    assert "needs no correction here" in finding(here(inputs_of("ALT_ALGORITHM_1", answers=1)))
+    assert "holds with a correction, which changes no number here:" in finding(
+        here(inputs_of("ALT_ALGORITHM_1", answers=1))
+    )
     assert "holds only with a correction" in finding(here(inputs_of("ALT_ALGORITHM_1", answers=2)))
 
 
@@ -279,11 +283,6 @@ def test_what_is_marked_on_the_picture_is_what_the_headline_states() -> None:
         numbers = re.findall(r"\d[\d,.]*\d|\d", frame.headline.partition(": ")[2])
         assert len(numbers) >= 2
         assert all(any(number in re.findall(r"\d[\d,.]*\d|\d", text) for text in texts) for number in numbers)
-
-
-def test_no_noise_below_a_scale_that_suffices_is_drawn_as_allowed() -> None:
-    (frame,) = claim_view(inputs_of("COROLLARY_2")).frames_at("1")
-    assert not [one for one in frame.figures["bound"].data if one["name"].startswith("allowed")]
 
 
 def test_the_loss_of_a_trimmed_sample_is_that_of_the_audit() -> None:

@@ -65,9 +65,9 @@ def test_the_upper_text_is_where_there_is_room() -> None:
 def test_a_picture_ends_where_nothing_is_known_and_a_share_has_the_whole_range() -> None:
     proved = np.where(X < 1, np.nan, CURVES.certified)
     part = replace(CURVES, certified=proved, exact=proved, value=NONE)
-    assert traces(part)["as stated in the paper"]["x"][0] == X[X >= 1][0]
+    assert traces(part)["as stated"]["x"][0] == X[X >= 1][0]
     assert traces(part, at=0.1)["value of the slider"]["x"][0] == 0.1
-    assert "as stated in the paper = proved = exact mean" in traces(replace(part, printed=proved))
+    assert "as stated = proved = exact mean" in traces(replace(part, printed=proved))
     curves = replace(part, printed=np.exp(-X), certified=NONE, exact=NONE, value=1 - X / 100, violated=X < 0.1)
     picture = bound_figure(curves, x_title="t", y_title="probability", chosen=(0.05, {}))
     np.testing.assert_allclose(picture.data[2]["y"], picture.data[2]["x"] / 100, err_msg="1 - p, from 0% up to 99.9%")
@@ -75,5 +75,5 @@ def test_a_picture_ends_where_nothing_is_known_and_a_share_has_the_whole_range()
 
 def test_the_stated_line_has_no_gap_beside_its_red_part_and_red_reaches_a_value_that_vanishes() -> None:
     drawn = traces(replace(CURVES, printed=np.where(X > 10, 0.0, 1 / X), violated=X > 1))
-    assert np.isfinite(drawn["as stated in the paper"]["y"] + drawn["as stated, exceeded"]["y"]).sum() == 1
+    assert np.isfinite(drawn["as stated"]["y"] + drawn["as stated, exceeded"]["y"]).sum() == 1
     assert max(drawn["above the stated bound"]["x"]) == X[-1]

@@ -311,7 +311,7 @@ EXHIBITS: dict[str, Exhibit] = {
         LEMMA_8,
         lambda subject, at: flat(lemma_8(_normal_pair(at), answers=at.knobs.answers)),
         _lemma_8_text,
-        (Axis.ANSWERS, Axis.APART, Axis.SIZE),
+        (Axis.APART, Axis.SIZE, Axis.ANSWERS),
         "a total variation distance of at most {}",
         "total variation distance of all answers together",
         defaults=(("answers", 1),),

@@ -40,7 +40,8 @@ SMALL_INCREMENTS = Claim(
     "Few records are added to avoid negative counts",
     r"4t|N_I|^2/\varepsilon\ \text{is small}",
     Verdict.FALSE,
-    "At the stated t, the added records often outnumber the real records many times.",
+    "At the stated t, more records can be added than there are real ones.",
+    ours="“few” read as at most the real records",
     page="Explore",
 )
 RERUNS = Claim(
@@ -222,8 +223,8 @@ def counterexample_minor_loss(n: int = 1000, *, epsilon: float = 1.0, probabilit
     enough = float(invented_records(network, noise=noise, epsilon=epsilon, t=t))
     return Counterexample(
         SMALL_INCREMENTS,
-        f"A chain of eight nodes, epsilon = {epsilon:g}, the stated t for {probability:.0%} of releases; the claim is "
-        f"taken to mean at most as many added records as the {n:,} real ones; {enough:,.0f} are proved to suffice",
+        f"A chain of eight nodes, ε = {epsilon:g}, {n:,} real records, and the stated t for {probability:.0%} of "
+        f"releases; {enough:,.0f} added records are proved to suffice",
         truth=float(invented_records(network, noise=printed_noise(network), epsilon=epsilon, t=increment)),
         printed=float(n),
         certified=np.nan,

@@ -145,7 +145,9 @@ def _list(opened: ClaimShown) -> None:
             on_change=lambda: _open_listed(parts.get(st.session_state["proofs-verdict"], []), opened),
         )
         if wanted == "○":
-            st.caption("○ true but vacuous (so large a bound that it excludes nothing), ? undecided, = a definition.")
+            st.caption(
+                "○ true but vacuous (it excludes nothing, or applies to almost nothing), ? undecided, = a definition."
+            )
         listed = parts[wanted or "⋯"]
         key = f"proofs-rows-{wanted}"
         controls.mirror(key, opened if opened in listed else None)
