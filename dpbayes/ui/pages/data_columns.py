@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -237,7 +238,7 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
     listed = {place: domain for place, domain in lacking.items() if place not in cuts}
     few = dict(list(cuts.items())[:FEW_REASONS])
     texts = ", ".join(f"{mine.columns[place].name} {text_of(domain)}" for place, domain in few.items())
-    merged = _merged(mine) if isinstance(mine, Upload) and not mine.refused else {}
+    merged = _merged(mine) if isinstance(mine, Upload) else {}
     buttons: list[tuple[str, str, Mapping[int, Column]]] = [
         (MERGE, "all.merged", merged),
         (f"Declare the values of {many(len(listed), 'column')} public", "all.public", listed),
@@ -248,9 +249,8 @@ def _ready(mine: Table, keep: Callable[[Table], None]) -> None:
         st.warning(". ".join([MISSPELT, *(f"**{escaped(name)}**: {escaped(text)}" for name, text in spelt)]))
     with st.container(horizontal=True, vertical_alignment="center"):
         for place, (label, key, declared) in enumerate(button for button in buttons if button[-1]):
-            st.button(
-                label, key=key, type="secondary" if place else "primary", on_click=_declare, args=(mine, keep, declared)
-            )
+            declare = partial(_declare, mine, keep, declared)
+            st.button(label, key=key, type="secondary" if place or mine.refused else "primary", on_click=declare)
         _description(mine, keep)
 
 
