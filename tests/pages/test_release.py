@@ -33,6 +33,7 @@ from dpbayes.ui.widgets import opened_release
 from tests.pages.conftest import (
     boards,
     captions,
+    everything,
     fine,
     frame_of,
     one_sentence,
@@ -349,7 +350,10 @@ def test_without_a_file_there_is_an_example_that_verifies() -> None:
     assert page_headline(at) == "Built-in example: 8 of 8 checks passed."
     assert "ε = 0.6" in next(plain(text.value) for text in at.markdown if text.value.startswith("**One person"))
     assert frame_of(boards(at)[-1])["headline"].startswith("How likely is bronchitis = yes if smoking = yes? This")
-    assert page_headline(uploaded(read_data(EXAMPLE_FILE))) == "Your file release.json: 8 of 8 checks passed."
+    assert "or upload a release.json" in everything(at)
+    own = uploaded(read_data(EXAMPLE_FILE))
+    assert page_headline(own) == "Your file release.json: 8 of 8 checks passed."
+    assert "or upload a release.json" not in everything(own)
 
 
 def test_an_opened_release_is_read_with_its_noise_in_mind_and_all_follow_the_choice(

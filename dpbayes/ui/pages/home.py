@@ -30,7 +30,7 @@ EPSILON = (
     "**Epsilon (ε)** says how little. At ε = 1, a 10% belief about one person can rise to at most 23.2%. "
     "A larger ε lets more be learned, also about one person."
 )
-STEPS = "The **curator**, who alone sees the table and the blue curve, makes a release in four steps:"
+STEPS = "The **curator**, who alone sees a real table and its blue curve, makes a release in four steps:"
 ARROW = (
     "An arrow of the network shows that one column depends on another. It costs accuracy, not privacy: it splits a "
     "count into smaller ones, and each of these has as much noise as the whole."

@@ -40,7 +40,7 @@ EXAMPLE, FILE, NEWEST = "example", "file", "made"
 """The keys of the built-in example, of a person's own file, and of a release that has just been made."""
 
 SEND = "Next: send release.json to its readers. They check it and ask it questions on this page, without the records."
-ASK = "Ask this release a question below, or upload a release.json that you received to check it."
+ASK, UPLOAD = "Ask this release a question below", ", or upload a release.json that you received to check it"
 """The next step of a curator, and of anyone else."""
 
 MOST_DRAWN = 30
@@ -71,7 +71,7 @@ def opened_release(
     document, n = kept(f"{key}.document", data, lambda: read_document(data)), len(verification.checks)
     with above:
         headline(f"{escaped(name)}: {n} of {n} checks passed.")
-        st.markdown(ASK if places else SEND)
+        st.markdown(f"{ASK}{UPLOAD * (key != FILE)}." if places else SEND)
     files = st.container(horizontal=True)
     left, right = places[1:] or st.columns(2, gap="large")
     origin = f"Made on {document.drawn.time[:10]} with {document.tables.mechanism}."
