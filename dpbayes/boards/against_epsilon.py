@@ -119,10 +119,11 @@ class Pictures:
         own = _curve(Look(name, self.mechanism.colour), chosen.epsilons, chosen.share_of_records(divergence))
         bounds = [replace(bound, y=chosen.share_of_records(bound.y)) for bound in self.bounds]
         value, nats = at_epsilon(own, epsilon), at_epsilon(replace(own, y=divergence), epsilon)
-        figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records")
         n = self.inputs.counts.n
-        near = f"As near as {int(value * n):,}" if value * n >= 1 else "Not as near as 1"
-        text = f"{near} of the {n:,} records without noise"
+        records = round(value * n) if value * n >= 1 else 0
+        mark = f"{records:,} of {n:,}"
+        figure = shares_figure([own, *bounds], epsilon=epsilon, value=value, title="share of records", text=mark)
+        text = f"{f'As near as {records:,}' if records else 'Not as near as 1'} of the {n:,} records without noise"
         unproved = "" if bounds else " No limit is proved."
         return figure, f"{text} (KL divergence: {numeral(nats, 2)} nats).{unproved}", nats
 

@@ -33,7 +33,6 @@ from dpbayes.figures.answer import AnswerPicture, answer_figure, frame_height
 from dpbayes.figures.explore import belief_figure
 from dpbayes.mechanisms import LaplaceFourier, LaplaceUpdates, Mechanism, Outcome, Release, ReleasedPosterior
 from dpbayes.mechanisms.parameters import EPSILON
-from dpbayes.model.network import statement
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 
@@ -86,10 +85,10 @@ DIVERGENCE = Panel(
     "divergence",
     "How near to the table?",
     "The share of the records that, without noise, is as near to the table as a release, against epsilon.",
-    help="Distance is the KL divergence of all released probabilities from those of the table. Random parts of the "
-    "records have one too, without noise: 100% is the whole table, and 0% is a guess without data. For a naive reader, "
-    "who takes noisy counts as true, 95% of releases are proved to be above the dashed line. The dotted line is the "
-    "theorem of Zhang and others (AAAI 2016) as the paper states it.",
+    help="Distance is a KL divergence: it covers all probabilities of the network and how sure the reader is of each, "
+    "so it can be large while this one answer is near. Random parts of the records have a distance without noise: 100% "
+    "is the whole table, 0% a guess without data. For a naive reader, who takes noisy counts as true, 95% of releases "
+    "are proved to be above the dashed line. Dotted: the theorem of Zhang and others (AAAI 2016) as stated.",
 )
 SIGNS = Panel(
     "signs",
@@ -191,9 +190,7 @@ def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
     points, means = points_of(inputs.span), read.means[:1]
     top = frame_height(points, np.zeros(len(points)) if shown is None else shown)
     decimals = FEWEST if read.interval is None else _decimals(*read.interval)
-    picture = AnswerPicture(
-        points, shown, means, 0, top=top, span=inputs.span, interval=read.interval, decimals=decimals
-    )
+    picture = AnswerPicture(points, shown, means, 0, top, inputs.span, interval=read.interval, decimals=decimals)
     headline = f"{inputs.real or f'ε = {stop}: a simulated release'} answers {probability_text(answer, decimals)}"
     numbers = {"released": answer}
     if read.interval is not None:
@@ -251,15 +248,14 @@ def _person(inputs: CuratorInputs, panels: tuple[Panel, ...], epsilon: float) ->
 
 
 def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
-    """Return one noisy count of the question beside the true one; "" where no such count is released."""
-    question, outcome = inputs.question, release.outcome
-    if question.cell is None or not isinstance(outcome, ReleasedPosterior):
+    """Return the noisy counts of the question beside the true ones, unless no such counts are released."""
+    network, cell, outcome = inputs.question.network, inputs.question.cell, release.outcome
+    if cell is None or not isinstance(outcome, ReleasedPosterior):
         return "This release answers"
-    noisy, n = outcome.numbers[0, question.cell], inputs.counts.n
-    beyond = " or less" if noisy == 0 else " or more" if noisy == n else ""  # counts are cut off at 0 and n
-    pairs = (question.target, question.state), *question.evidence.items()
-    event = " and ".join(statement(inputs.meanings.get(name, name), state) for name, state in pairs)
-    count = f"{round(noisy):,}{beyond} with {event} (table: {inputs.counts.values[question.cell]:,})"
+    row = network.cells_of_row(int(network.row_of_cell[cell]))
+    values = np.round(outcome.numbers[0]), inputs.counts.values
+    noisy, own = (f"{counts[cell]:,.0f} of {counts[row].sum():,.0f}" for counts in values)
+    count = f"{noisy} with {_name(inputs)} (table: {own})"
     reader = "aware" if inputs.is_noise_aware and release.tells_noise else "unaware"
     return f"Only noisy counts are published, such as {count}. A reader {reader} of the noise concludes"
 

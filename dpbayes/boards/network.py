@@ -127,8 +127,9 @@ HELP = (
 DRAW = "Draw an arrow to see what it saves."
 NO_ARROW = "No arrow between these columns would clearly lower the error, even without noise."
 MEANING = "Error: how far the released probabilities of two columns are from the true ones, averaged over all pairs."
-PRICE = "Noise and few records cost accuracy: the gap to the pale bar."
+NONE_CLEAR = "At this ε, no arrow alone clearly saves or loses."
 PRICE_OF = "Of the {} points that {} saves without noise, noise and few records take {}."
+LOSS_OF = "At this ε, {} costs more than it saves: without it, the error is {} points lower."
 ALT = "For all arrows and for each one: the error that it saves at this epsilon, with an interval, and without noise."
 
 
@@ -161,8 +162,11 @@ def _frame(inputs: PublicArrows | CuratorArrows, epsilon: float) -> Frame:
     numbers = {"error": POINTS * errors.error.value} | {bar.name: bar.net for bar in bars}
     arrows, captions = len(inputs.network.edges), {"worth": _price(bars)}
     bare = inputs.bare.at(epsilon) if arrows else errors
-    if arrows > 1:
-        bars.insert(0, _whole_bar(inputs.bare.limit - inputs.study.limit, errors, bare))
+    whole = _whole_bar(inputs.bare.limit - inputs.study.limit, errors, bare)
+    if arrows == 1:
+        bars[0] = replace(bars[0], change=whole.change)
+    elif arrows:
+        bars.insert(0, whole)
     figures = {"worth": arrows_figure(bars)} if bars else {}
     headline = f"ε = {numeral(epsilon)}: {whole_gain(arrows, errors, bare)}"
     return Frame(headline, figures, (MEANING,) if arrows else (MEANING, DRAW if bars else NO_ARROW), captions, numbers)
@@ -212,14 +216,15 @@ def _bar(name: str, limit: float, saved: Estimate, **more: Any) -> ArrowBar:
 
 
 def _price(bars: Sequence[ArrowBar]) -> str:
-    """Return what noise and few records take of what the first of these arrows saves, if it clearly saves some."""
+    """Return what noise takes of the arrow that clearly saves or loses most, or that there is none."""
     digits = decimals(bar.teaches for bar in bars)
-    for first in bars[:1]:
-        taught, net = round(first.teaches, digits), round(first.net, digits)
-        if first.is_clear and 0 < net < taught:
-            texts = f"{taught:.{digits}f}", first.name.removeprefix("add "), f"{taught - net:.{digits}f}"
-            return PRICE_OF.format(*texts)
-    return PRICE
+    most = max((bar for bar in bars if bar.is_clear), key=lambda bar: abs(bar.net), default=None)
+    if most is None:
+        return NONE_CLEAR if bars else ""
+    name, taught, net = most.name.removeprefix("add "), round(most.teaches, digits), round(most.net, digits)
+    if net < 0:
+        return LOSS_OF.format(name, f"{-net:.{digits}f}")
+    return PRICE_OF.format(f"{taught:.{digits}f}", name, f"{taught - net:.{digits}f}") if net < taught else ""
 
 
 def _equal_texts(*errors: float) -> list[str]:

@@ -41,7 +41,7 @@ LOOKED = "No guarantee covers an ε that is chosen by looking at the table."
 WHY = f"{LOOKED} So made-up tables are used."
 """What holds of the table itself, and why made-up tables are used."""
 
-PRIOR_ANSWERS = "The error first rises: at the smallest ε, releases answer as the prior does, a guess without data."
+PRIOR_ANSWERS = "The upper curve first rises: at the smallest ε, releases answer as the prior, a guess without data."
 RISE = 1.2
 """What an error that rises before it falls means, and by how many times it rises if this is explained."""
 
@@ -91,7 +91,8 @@ ERRORS = Panel(
     "Two falling curves against epsilon: errors that half and 95 of 100 releases do not exceed.",
     large=True,
     help="Half of the releases have an error below the lower curve, and 95 of 100 one below the upper curve. The range "
-    "on Answer leaves out 2.5% of releases on each side instead, so it can be a little off the middle.",
+    "on Answer leaves out 2.5% of releases on each side instead, so it can be a little off the middle. Where the noise "
+    "is less than half a record, a noise-aware reader rounds it away, as counts are whole numbers: both curves drop.",
 )
 
 
@@ -122,7 +123,7 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
         errors.epsilons,
         half,
         most,
-        needed=least.epsilon,
+        needed=epsilon_above(least.epsilon),
         tolerance=tolerance,
         colour=inputs.mechanism_at(1.0).colour,
     )

@@ -11,6 +11,7 @@ from dpbayes.base.text import numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.rows import ABOVE, BAR, HEADING, ROW, figure_of_rows, row_texts
 from dpbayes.figures.style import (
+    FRAME,
     LINES,
     Figure,
     Trace,
@@ -64,6 +65,9 @@ LEAST, MOST = (1e-4, 1e-3), 0.5
 """Errors between which an axis begins, and the least at which it ends: it contains every tolerance."""
 
 
+FAR = 5.0
+"""An epsilon beyond which its mark is where the name of the tolerance is otherwise."""
+
 NEARLY_ALL, HALF, TOLERANCE = "95 of 100 releases stay below", "half of the releases stay below", "acceptable error"
 """The names of the curves."""
 
@@ -85,7 +89,7 @@ def error_figure(
         epsilons: The grid.
         half: The errors that half of the releases do not exceed.
         most: The errors that 95 of 100 releases do not exceed.
-        needed: The least epsilon, infinite if none is sufficient; its text is rounded up.
+        needed: The least epsilon, infinite if none is sufficient.
         tolerance: The tolerance.
         colour: The colour of the mechanism.
 
@@ -99,13 +103,14 @@ def error_figure(
         _line(Look(NEARLY_ALL, colour), epsilons, most),
         _line(Look(HALF, colour, "dot", width=1.5), epsilons, half),
         LINES | level | {"y": [tolerance, tolerance], "name": TOLERANCE, "hoverinfo": "skip"},
-        value_mark(needed, tolerance, f"ε = {numeral(epsilon_above(needed))}", EXACT, side="top right")
+        value_mark(needed, tolerance, f"ε = {numeral(needed)}", EXACT)
         | {"marker": {"color": EXACT, "size": 13, "symbol": "diamond"}, "name": "least ε"}
-        | {"visible": math.isfinite(needed)},
+        | {"visible": math.isfinite(needed), "textposition": "top right"},  # off the curves, which fall
     ]
     y = log_axis("error of the answer", 10 ** span[0], 10 ** span[1], range=span)
-    figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420)
-    return directly_named(figure, TOLERANCE, TOLERANCE, float(epsilons[-1]), "bottom left")
+    figure = figure_of(traces, x=epsilon_axis(epsilons), y=y, height=420, margin=FRAME["margin"] | {"r": 56})
+    x, side = (epsilons[0], "bottom right") if FAR < needed < math.inf else (epsilons[-1], "bottom left")
+    return directly_named(figure, TOLERANCE, TOLERANCE, float(x), side)
 
 
 def _line(look: Look, x: FloatArray, y: FloatArray) -> Trace:

@@ -29,7 +29,7 @@ HALF = 0.5
 """A share above which its text is below the curve."""
 
 
-def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str) -> Figure:
+def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, title: str, text: str = "") -> Figure:
     """Draw shares between 0 and 1 against epsilon on a logarithmic axis.
 
     Args:
@@ -37,6 +37,7 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
         epsilon: The chosen epsilon, marked by a line.
         value: The share of the first curve there.
         title: What the shares are of, for the axis.
+        text: The value as a text; "" for its share.
 
     Returns:
         The figure, whose axes do not depend on the chosen epsilon.
@@ -45,7 +46,7 @@ def shares_figure(curves: Sequence[Curve], *, epsilon: float, value: float, titl
     lines = [_line(curve) for curve in curves]
     above = "top" if value < HALF else "bottom"
     side = "top left" if curves[0].y[-1] > curves[0].y[0] else f"{above} right"  # off a curve that rises
-    mark = value_mark(epsilon, value, share_text(value), curves[0].look.colour, side=side)
+    mark = value_mark(epsilon, value, text or share_text(value), curves[0].look.colour, side=side)
     y = titled(title, range=[-0.04, 1.06], tickformat=PERCENT, dtick=0.5)
     return figure_of([*lines, mark], x=small_epsilon_axis(x), y=y, height=HEIGHT, shapes=[chosen_epsilon(x, epsilon)])
 

@@ -82,7 +82,9 @@ def test_every_arrow_is_worth_more_at_large_epsilon_and_noise_hides_it_at_small_
     view = arrow_worth(PUBLIC)
     assert view.frames_at("0.01")[0].headline.startswith(f"ε = 0.01: no clear difference: {ERROR} with the 8 arrows")
     assert "the 8 arrows raise the mean error" in view.frames_at("0.05")[0].headline
-    assert view.frames_at("0.1")[0].figures["worth"].data[-1]["text"][-1] == "<b>loses 3.3</b>"
+    harm = view.frames_at("0.1")[0]
+    assert harm.figures["worth"].data[-1]["text"][-1] == "<b>loses 3.3</b>"
+    assert "smoke → lung costs more than it saves: without it, the error is 3.3 " in harm.captions["worth"]
     for stop in ("1", "10"):
         frame = view.frames_at(stop)[0]
         assert "the 8 arrows lower the mean error" in frame.headline
@@ -175,5 +177,7 @@ def test_a_name_with_markup_stays_text():
     probabilities = np.array([0.5, 0.5, 0.9, 0.1, 0.1, 0.9])
     public = replace(PUBLIC, network=network, source=network, probabilities=probabilities)
     frame = arrow_worth(public).frames_at("1")[0]
-    (name,) = frame.figures["worth"].data[-2]["text"]  # one arrow has no row of all drawn arrows
+    (name,), (word,) = (trace["text"] for trace in frame.figures["worth"].data[-2:])  # no row of all drawn arrows
     assert "<" not in name
+    before, after = re.findall(r"\d+\.\d+", frame.headline)
+    assert word == f"<b>error {before} → {after}</b>", "one arrow has the numbers of the headline"

@@ -41,6 +41,8 @@ def test_the_answer_is_true_of_other_releases_and_hardly_more(tolerance: float):
     assert share_within(epsilon, tolerance) > 0.94
     assert share_within(epsilon / 1.35, tolerance) < 0.95
     assert f"about {epsilon:g} " in frame.headline
+    (mark,) = (trace for trace in frame.figures["errors"].data if trace.get("name") == "least ε")
+    assert (mark["x"], mark["text"]) == ([epsilon], [f"ε = {epsilon:g}"]), "the mark is where its text says"
 
 
 def test_a_stricter_tolerance_needs_a_larger_epsilon():

@@ -10,7 +10,7 @@ from dpbayes.figures.errors import HALF, NEARLY_ALL, TOLERANCE, error_figure
 EPSILONS = np.array([0.1, 1.0, 10.0])
 
 
-def drawn(needed: float = 1.776, most=(0.5, 0.1, 0.01), tolerance: float = 0.05):
+def drawn(needed: float = 1.8, most=(0.5, 0.1, 0.01), tolerance: float = 0.05):
     most = np.array(most)
     figure = error_figure(EPSILONS, most / 2, most, needed=needed, tolerance=tolerance, colour="#E08A00").to_plotly()
     return {trace.name: trace for trace in figure.data}, figure.layout
@@ -20,7 +20,7 @@ def test_the_least_epsilon_is_where_the_tolerance_is_met():
     traces, _ = drawn()
     assert list(traces[NEARLY_ALL].y) == [0.5, 0.1, 0.01]
     assert list(traces[HALF].y) == [0.25, 0.05, 0.005]
-    assert (list(traces["least ε"].x), list(traces["least ε"].y)) == ([1.776], [0.05])
+    assert (list(traces["least ε"].x), list(traces["least ε"].y)) == ([1.8], [0.05])
     assert list(traces["least ε"].text) == ["ε = 1.8"]
     assert list(traces[TOLERANCE].y) == [0.05, 0.05]
 
