@@ -23,9 +23,6 @@ from dpbayes.model.dataset import Dataset
 SIMULATED = 1_000_000
 """Simulated numbers with noise, of which several make one count."""
 
-GRID = STOPS
-"""The usual epsilons at which releases are simulated: all stops of the slider."""
-
 
 @dataclass(frozen=True, eq=False)
 class AccuracyInputs:
@@ -34,10 +31,12 @@ class AccuracyInputs:
     Attributes:
         plan: The experiment. If its source is a table, the board is for the curator only.
         meaning: What the target means, if its name does not say it.
+        with_noise: Whether the noise of a count by Laplace and by Fourier is drawn in place of the log loss.
     """
 
     plan: AccuracyPlan
     meaning: str = ""
+    with_noise: bool = False
 
     @cached_property
     def study(self) -> AccuracyStudy:
@@ -86,7 +85,8 @@ NOISE = Panel(
     "How large is the noise of a count?",
     "Noises of simulated releases as dots: of a Laplace count, of a Fourier number, and of a count from such numbers.",
     help="Of a largest count that contains the predicted column. Laplace adds noise to the count itself. Fourier adds "
-    "noise to differences of counts and computes the count as a mean, in which noises of different signs cancel out.",
+    "noise to differences of counts and computes the count as a mean, in which noises of different signs cancel out. "
+    "One number of the mean is the number of records, which is public and has no noise.",
 )
 
 
@@ -100,7 +100,8 @@ def prediction_accuracy(inputs: AccuracyInputs) -> View:
         A view whose stops are the epsilons of the slider.
     """
     title = f"Accuracy of predicting {inputs.plan.target}"
-    board = Board("accuracy", title, (ACCURACY, NOISE, LOSS), {}, "1", SLIDER, private=inputs.is_private)
+    panels = ACCURACY, NOISE if inputs.with_noise else LOSS
+    board = Board("accuracy", title, panels, {}, "1", SLIDER, private=inputs.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 
 
@@ -108,30 +109,29 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     study = inputs.study
     k, grid = study.place_of(epsilon), study.plan.grid
     place, drawn = study.plan.epsilons[k], dict(zip(study.methods, study.curves, strict=True))
-    first, losses = study.ranked_at(k)[1::-1], dict(zip(study.methods, study.loss_curves(), strict=True))
+    first = study.ranked_at(k)[1::-1]
     right = accuracy_figure(study.curves, grid, epsilon=place, marked=[drawn[method] for method in first])
-    wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
-    figures = {
-        "accuracy": _named(right, GRID[0], *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY))),
-        "loss": _named(wrong, GRID[-1], *(numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))),
-    }
-    captions = {
-        "accuracy": f"Without other columns: always the most frequent value. {_about(study)}",
-        "loss": "The penalty for a low probability of the true value. Without other columns: the shares of the values.",
-    }
-    kinds = LaplaceUpdates, LaplaceFourier
-    if {*kinds} <= {method.kind for method in study.plan.methods}:
+    named = _named(right, "top right", *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY)))
+    figures = {"accuracy": named}
+    captions = {"accuracy": f"Without other columns: always the most frequent value. {_about(study)}"}
+    if inputs.with_noise:
+        kinds = LaplaceUpdates, LaplaceFourier
         laplace, fourier = (inputs.noises * study.plan.mechanism(kind, place).noise_scale for kind in kinds)
         figures["noise"] = noise_figure(laplace[:, -1], fourier, colours=[kind.colour for kind in kinds])
+    else:
+        losses = dict(zip(study.methods, study.loss_curves(), strict=True))
+        wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
+        shown = (numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))
+        figures["loss"] = _named(wrong, "bottom right", *shown)
+        captions["loss"] = "The penalty for low probabilities of true values. Without other columns: shares of values."
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)
 
 
-def _named(figure: Figure, x: float, exact: str, blind: str) -> Figure:
-    """Name both baselines with their values at their lines, the exact one below its line, at an end of the axis."""
-    side = "bottom right" if x == GRID[0] else "bottom left"
-    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", x, side)
-    return directly_named(figure, MAJORITY.titled.name, f"without other columns: {blind}", GRID[-1], "top left")
+def _named(figure: Figure, side: str, exact: str, blind: str) -> Figure:
+    """Name both baselines with their values at their lines, the exact one on the side without curves."""
+    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", STOPS[0], side)
+    return directly_named(figure, MAJORITY.titled.name, f"without other columns: {blind}", STOPS[-1], "top left")
 
 
 def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
@@ -144,15 +144,17 @@ def accuracy_headline(inputs: AccuracyInputs, epsilon: float) -> str:
         return f"Even without privacy, {simple}"
     if not (ranked := study.ranked_at(k)):
         return f"Without privacy, {inputs.target} is predicted correctly in {share_text(exact)} of records."
-    best, right = ranked[0], float(study.mean(ranked[0])[k])
     start = f"{'At' if place == epsilon else 'At the nearest simulated'} ε = {numeral(place)},"
-    if not _is_clear(study.behind(MAJORITY, k, best)):
+    if not _is_clear(study.behind(MAJORITY, k, ranked[0])):
         return f"{start} {simple}"
-    first, *others = (study.look(one).name for one in study.alike_at(k))
-    shown, tied = f"{start} {first} predicts {inputs.target}", f", tied with {listed(others)}" if others else ""
-    if not _is_clear(study.behind(best, k)):
-        return f"{shown} as well as without privacy{tied}: {share_text(right)} right."
-    return f"{shown} best{tied}: {share_text(right)} right, {share_text(exact)} without privacy."
+    kept = [one for one in study.alike_at(k) if not _is_clear(study.behind(one, k))]
+    shown = kept or study.alike_at(k)
+    many_of, least = len(shown) > 1, share_text(min(float(study.mean(one)[k]) for one in shown))
+    predict = f"{listed([study.look(one).name for one in shown])} predict{'' if many_of else 's'} {inputs.target}"
+    right = f"{'at least ' if many_of else ''}{least} right"
+    if kept:
+        return f"{start} {predict} as well as without privacy: {right}."
+    return f"{start} {predict} best: {right}, {share_text(exact)} without privacy."
 
 
 def accuracy_advice(study: AccuracyStudy) -> str:

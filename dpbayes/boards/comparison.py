@@ -11,7 +11,7 @@ from dpbayes.base.looks import BOUND, Look
 from dpbayes.base.text import listed, many, numeral
 from dpbayes.base.types import FloatArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.against_epsilon import STOPS
+from dpbayes.boards.against_epsilon import GRID
 from dpbayes.boards.board import Board, Frame, Panel, View, nearest_place
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.comparison import MechanismErrors
@@ -23,10 +23,6 @@ from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.network import Network
 from dpbayes.posteriors.noise_model import Reading
 from dpbayes.posteriors.prior_rules import PriorRule
-
-STEP = 2
-GRID = STOPS[::STEP]
-"""The epsilons at which releases are simulated: every second stop of the usual slider."""
 
 MOST_RELEASES, LEAST_RELEASES, MOST_CELLS = 40, 4, 1_500
 """Simulated releases of each mechanism at each epsilon, and released cells at most, if that leaves enough releases."""
@@ -126,7 +122,7 @@ def comparison(inputs: ComparisonInputs) -> View:
     Returns:
         A view whose stops are the epsilons at which releases are simulated. Errors on the true table are not private.
     """
-    slider = replace(SLIDER, stops=SLIDER.stops[::STEP])
+    slider = replace(SLIDER, stops=SLIDER.stops[::2])
     board = Board("comparison", "Mechanisms compared", (HERE,), {}, "1", slider, private=inputs.tables.is_private)
     return View(board, lambda stop: (_frame(inputs, float(stop)),))
 

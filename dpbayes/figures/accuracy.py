@@ -1,7 +1,7 @@
 """Accuracy and log loss against epsilon, and the calibration of predictive probabilities."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,6 +30,9 @@ from dpbayes.figures.style import (
 BAND = 2
 """Standard errors on either side of a curve."""
 
+CLOSE = 0.07
+"""The share of the height within which a line is so close to a value that its text is beyond the line."""
+
 NOISES = 40
 """Noises of a row that are drawn."""
 
@@ -56,24 +59,30 @@ def accuracy_figure(
     figure = _figure(curves, x=x, y=y, shapes=shapes)
     if epsilon is None:
         return figure
-    top = max(at_epsilon(curve, epsilon) for curve in curves)
-    places = zip(marked, ("bottom right", "top left"), (math.nan, top), strict=False)
-    return replace(figure, data=(*figure.data, *_marks([*places], epsilon, share_text, 0.02)))
+    low, high = y["range"]
+    sides = dict(zip(("bottom right", "top left"), marked, strict=False))
+    return replace(figure, data=(*figure.data, *_marks(curves, sides, epsilon, share_text, float, high - low)))
 
 
 def _marks(
-    places: Sequence[tuple[Curve, str, float]], epsilon: float, text: Callable[[float], str], close: float
+    curves: Sequence[Curve],
+    sides: Mapping[str, Curve],
+    epsilon: float,
+    text: Callable[[float], str],
+    scale: Callable[[float], float],
+    height: float,
 ) -> list[Trace]:
-    """Mark values of curves with texts on a side, and with names if there are several.
+    """Mark values of curves with texts on their sides, beyond a line that is close, and with names of several.
 
-    A text is at an edge if the value is nearer to that than a `close` share of it.
+    The height is that of the picture in the scale of its axis.
     """
-    marks = []
-    for curve, side, edge in places:
-        value, name = at_epsilon(curve, epsilon), f"{curve.look.name} " if len(places) > 1 else ""
+    levels, marks = [at_epsilon(curve, epsilon) for curve in curves], []
+    for side, curve in sides.items():
+        value, name = at_epsilon(curve, epsilon), f"{curve.look.name} " if len(sides) > 1 else ""
         mark = value_mark(epsilon, value, name + text(value), curve.look.colour, side=side)
-        height = edge if abs(edge - value) <= close * edge else value
-        points = {"x": [epsilon] * 2, "y": [value, height], "text": ["\u00a0", *mark["text"]]}  # two, so they move
+        close = [one for one in levels if abs(scale(one) - scale(value)) < CLOSE * height]
+        beyond = (max if side.startswith("top") else min)(close)
+        points = {"x": [epsilon] * 2, "y": [value, beyond], "text": ["\u00a0", *mark["text"]]}  # two, so they move
         marks.append(mark | points | {"marker": mark["marker"] | {"opacity": [1, 0]}})
     return marks
 
@@ -94,19 +103,18 @@ def at_epsilon(curve: Curve, epsilon: float) -> float:
 def log_loss_figure(
     curves: Sequence[Curve], epsilons: FloatArray, *, epsilon: float, marked: Sequence[Curve] = ()
 ) -> Figure:
-    """Draw the mean log loss against epsilon, both on logarithmic scales; two values at epsilon are `marked`."""
+    """Draw the mean log loss against epsilon, both on logarithmic scales; values at epsilon are `marked`."""
     ends = np.array([value for curve in curves for value in (curve.y.min(), curve.y.max())])
     y = log_axis("log loss (logarithmic scale)", ends.min() * 0.8, ends.max() * 1.1)
     x, shapes = _epsilon_axis(epsilons, EPSILON_AXIS), [chosen_epsilon(epsilons, epsilon)]
     figure = _figure(curves, x=x, y=y, shapes=shapes)
-    ranked = sorted(marked, key=lambda curve: at_epsilon(curve, epsilon))
-    low = min(at_epsilon(curve, epsilon) for curve in curves)
-    places = zip(ranked, ("bottom left", "top right"), (low, math.nan), strict=False)
-    return replace(figure, data=(*figure.data, *_marks([*places], epsilon, numeral, 0.15)))
+    ranked, span = sorted(marked, key=lambda curve: at_epsilon(curve, epsilon)), math.log(ends.max() / ends.min())
+    sides = dict(zip(("bottom left", "top right"), ranked, strict=False))
+    return replace(figure, data=(*figure.data, *_marks(curves, sides, epsilon, numeral, math.log, span)))
 
 
 def noise_figure(laplace: FloatArray, fourier: FloatArray, *, colours: Sequence[str]) -> Figure:
-    """Draw noises as dots on one axis, in three rows, and the mean size of each row as a box behind them.
+    """Draw noises as dots on one axis, in three rows, and the mean absolute noise of each row as a box behind them.
 
     Args:
         laplace: The noise of a count (releases,) by Laplace.
@@ -116,8 +124,8 @@ def noise_figure(laplace: FloatArray, fourier: FloatArray, *, colours: Sequence[
     cells = fourier.shape[-1]
     rows = (
         ("Laplace: a count", laplace, colours[0]),
-        (f"Fourier: one of {cells} numbers", fourier[:, -1], colours[1]),
-        (f"Fourier: a count, the mean of {cells} numbers", fourier.mean(axis=1), colours[1]),
+        (f"Fourier: one of {cells - 1} noisy numbers", fourier[:, -1], colours[1]),
+        (f"Fourier: a count, the mean of {cells}, one without noise", fourier.mean(axis=1), colours[1]),
     )
     sizes = [float(f"{np.abs(noises).mean():.2g}") for _, noises, _ in rows]
     end, traces, names = 3 * max(sizes), list[Trace](), list[dict[str, Any]]()
@@ -129,7 +137,7 @@ def noise_figure(laplace: FloatArray, fourier: FloatArray, *, colours: Sequence[
         traces.append(shared | dots | {"marker": {"color": faded(colour, 0.6), "size": 5}})
         text = {"x": -end, "xanchor": "left", "text": f"{name}: <b>±{numeral(size)}</b>", "showarrow": False}
         names.append(text | {"y": y - 0.2, "yanchor": "bottom"})
-    x = titled("noise, records (box: its mean size)", range=[-end, end])
+    x = titled("noise, records (box: mean absolute noise)", range=[-end, end])
     down: Axis = titled("", range=[len(rows) - 0.3, -0.75], visible=False)
     margin = {"l": 16, "r": 24, "t": 4, "b": 44}
     return figure_of(traces, x=x, y=down, annotations=names, margin=margin)

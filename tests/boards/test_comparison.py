@@ -10,7 +10,8 @@ from dpbayes.base.estimates import standard_error
 from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
-from dpbayes.boards.comparison import GRID, ComparisonInputs, comparison, comparison_advice, comparison_headline
+from dpbayes.boards.against_epsilon import GRID
+from dpbayes.boards.comparison import ComparisonInputs, comparison, comparison_advice, comparison_headline
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.dataset import Counts

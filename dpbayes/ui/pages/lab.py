@@ -12,7 +12,8 @@ from dpbayes.base.looks import Look
 from dpbayes.base.parameters import parameters_of
 from dpbayes.base.text import escaped, listed, many, shortest
 from dpbayes.base.validation import InputError
-from dpbayes.boards.accuracy import GRID, AccuracyInputs, prediction_accuracy
+from dpbayes.boards.accuracy import AccuracyInputs, prediction_accuracy
+from dpbayes.boards.against_epsilon import STOPS
 from dpbayes.boards.against_epsilon import TRAINING as SHARE
 from dpbayes.boards.board import View
 from dpbayes.boards.comparison import ComparisonInputs, comparison, releases_of
@@ -40,6 +41,7 @@ from dpbayes.model.network import Network
 from dpbayes.sources.named_networks import naive_bayes
 from dpbayes.sources.shipped_tables import shipped_regression
 from dpbayes.ui.pages.explore_rail import meaning_of, meanings_of, question_line
+from dpbayes.ui.pages.stories.opened import open_story
 from dpbayes.ui.session.chosen import Chosen, kind_called, question_of
 from dpbayes.ui.session.current import set_parameter
 from dpbayes.ui.session.kept import kept
@@ -150,7 +152,7 @@ def accuracy_plan(chosen: Chosen) -> AccuracyPlan:
         network=net,
         target="class" if scene is Scene.NAIVE_BAYES else _target(chosen, net),
         source=chosen.records_of_nodes if scene is Scene.TABLE else Synthetic(),
-        epsilons=GRID,
+        epsilons=STOPS,
         methods=methods_for(net, tuple(calibrations), noise, among=_drawn(chosen)),
         training=min(int(chosen.parameter("accuracy.training", _usual_training(chosen))), _most_training(chosen)),
         repeats=options.repeats,
@@ -184,8 +186,10 @@ def _accuracy_board(chosen: Chosen) -> None:
     plan, value = accuracy_plan(chosen), shortest(chosen.epsilon)
     if not plan.network.is_binary:
         st.caption("Fourier needs binary nodes, so it has no curve.")
-    inputs = kept("lab.accuracy", plan, lambda: AccuracyInputs(plan, meaning_of(chosen, plan.target)))
-    _show("accuracy", plan, prediction_accuracy, inputs, value, table=chosen.data_title)
+    step = story.step if (story := open_story()) else None
+    key = plan, bool(step and step.guess and plan.network.is_binary)
+    inputs = kept("lab.accuracy", key, lambda: AccuracyInputs(plan, meaning_of(chosen, plan.target), key[1]))
+    _show("accuracy", key, prediction_accuracy, inputs, value, table=chosen.data_title)
 
 
 # Regression
@@ -205,13 +209,12 @@ def _scenario(chosen: Chosen) -> RegressionScenario:
 
 
 def _regression_board(chosen: Chosen) -> None:
-    settings, scenario = chosen.settings, _scenario(chosen)
-    value, records = shortest(chosen.epsilon), scenario.records.value
+    settings, scenario, value = chosen.settings, _scenario(chosen), shortest(chosen.epsilon)
     read = None if scenario.records is Records.SYNTHETIC else shipped_regression
     key = (scenario, settings.seed, settings.data_seed)
     inputs = kept("lab.regression", key, lambda: RegressionInputs(*key, read))
     python = board_in_python(regression, inputs, value)
-    _show("regression", key, regression, inputs, value, python=python, records=records)
+    _show("regression", key, regression, inputs, value, python=python, records=scenario.records.value)
 
 
 # Posterior sampling
@@ -237,12 +240,11 @@ def _sampling_board(chosen: Chosen) -> None:
     assert isinstance(sampler, PosteriorSampler)
     name = row.named(meanings_of(chosen))
     inputs = SamplingInputs(at_any_epsilon(sampler), cell, chosen.counts, chosen.seed, name)
-    value = shortest(chosen.epsilon)
     parameters = (sampler.draws, sampler.calibration, chosen.settings.prior, chosen.network)
     key = (chosen.is_curator, cell, parameters, chosen.counts.digest, chosen.seed)
     public = ReleasedSamples(inputs.sampler_at, cell, lambda epsilon: samples_of(inputs, epsilon), name)
     shown = inputs if chosen.is_curator else public
-    _show("sampling", key, posterior_sampling, shown, value, table=chosen.data_title)
+    _show("sampling", key, posterior_sampling, shown, shortest(chosen.epsilon), table=chosen.data_title)
 
 
 # The query game
@@ -259,9 +261,8 @@ def game_of(chosen: Chosen) -> Game:
 def _game_board(chosen: Chosen) -> None:
     options = chosen.options("sampling")
     key = (replace(options, answers=1), chosen.parameter("calibration"), chosen.seed)
-    inputs, value = kept("lab.game", key, lambda: game_of(chosen)), str(options.answers)
-    view = query_game(inputs, value=value)
-    _show("game", key, lambda _: view, inputs, view.board.value)
+    view = query_game(kept("lab.game", key, lambda: game_of(chosen)), value=str(options.answers))
+    _show("game", key, lambda same: same, view, view.board.value)
 
 
 # A die
