@@ -84,7 +84,7 @@ class PrintedMap:
     @property
     def claimed(self) -> Guarantee:
         """epsilon, as [Zhang16] Corollary 4 states."""
-        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4, scored by density"))
 
     @property
     def certified(self) -> Guarantee:

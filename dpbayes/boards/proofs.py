@@ -42,7 +42,7 @@ from dpbayes.figures.style import Figure, titled, value_mark
 
 # This mechanism: stated, proved, computed
 
-COARSE = ("0.01", "0.03", "0.1", "0.3", "1", "3", "10", "30", "100")
+COARSE = ("0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "100")
 """The stops of mechanisms without noise: an audit integrates over their outputs, which takes half a second."""
 
 FACTOR_IN_WORDS = (
@@ -56,8 +56,8 @@ LIMIT = Panel(
     "The largest belief after a release, as stated, as proved, and as computed for the worst pair of tables.",
     large=True,
     help=f"{FACTOR_IN_WORDS} It multiplies the odds of a belief: a belief of 10% has odds of 1 to 9, and 2.72 to 9 is "
-    "23.2%. Green is within what is allowed (the shaded field), red is beyond; a hollow bar is larger than needed. "
-    "Allowed is what is stated, or what the setting of ε promises.",
+    "23.2%. Grey is the belief before, green is within what is allowed (the shaded field), red is beyond; a hollow bar "
+    "is larger than needed. Allowed is what is stated, or what the setting of ε promises.",
 )
 WORST = Panel(
     "worst",
@@ -70,8 +70,8 @@ GUESSES = Panel(
     "guesses",
     "How often can an attacker guess right?",
     "The share of right guesses between two values of a record, against the belief in the likelier value.",
-    help="The attacker knows all other records, and that the remaining one has one of two values. A release that "
-    "speaks for the less likely value changes the guess. This is the privacy curve of (ε, δ)-differential privacy: the "
+    help="The attacker knows all other records, and that the remaining one has one of two values. Guesses count all "
+    "releases, a belief is that after the worst one. This is the privacy curve of (ε, δ)-differential privacy: the "
     "height above the diagonal is δ times the belief in the less likely value, at the ε whose factor is the odds.",
 )
 
@@ -116,7 +116,7 @@ def audit_view(
 
 def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] | None) -> Frame:
     limit = audited.promised
-    pair = "the worst pair" if report.is_exact else "between the worst pair found and a bound for the worst pair"
+    pair = "the worst pair" if report.is_exact else "from the worst pair found to a bound (the pale end)"
     computed = f"Computed: {pair} of all tables that differ in one record, {audited.where}."
     figures, captions = {"verdict": _limit(report, limit)}, {"verdict": f"{computed} {_sources(audited)}"}
     figures["guesses"], captions["guesses"] = _guesses(report, limit)
@@ -229,11 +229,19 @@ def _guesses(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
     shares, allowed = (beliefs + (1 - beliefs) * deltas for deltas in (np.append(curve.deltas, 0.0), most))
     broken = np.append(report.broken_at(limit), False) | (is_exact & (shares > allowed + SLACK))
     figure = guesses_figure(beliefs, shares, allowed, is_exact=is_exact, broken=broken)
-    colour, side = INVALID if broken[0] else EXACT, "bottom right" if shares[0] > 0.9 else "top right"
+    worst = int(np.where(broken & is_exact, shares - allowed, 0.0).argmax())
+    if worst:
+        belief, right = distinct_texts(100 * allowed[worst], 100 * shares[worst], most=3)
+        dot = value_mark(beliefs[worst], shares[worst], f"{right}%", INVALID, side="top left")
+        allows = _allows(limit, "no better guess than that")
+        meaning = f"The dot: at a belief of {belief}%, {allows}. With a release, {right}% of guesses are right."
+        return replace(figure, data=(*figure.data, dot)), meaning
+    colour, side = INVALID if broken[0] else EXACT, "bottom right" if shares[0] > 0.6 else "top right"
     dot = value_mark(0.5, shares[0], f"{in_hundred(shares[0])}%", colour, side=side)
     meaning = (
         f"The dot: if two values of a record are equally likely, a guess is right in 50% of cases, and with a release "
-        f"in at most {in_hundred(shares[0])}%. {_allows(limit, in_hundred(allowed[0]))}%."
+        f"in at most {in_hundred(shares[0])}%. {_allows(limit, in_hundred(allowed[0]))}%, the same promise as "
+        f"{_belief(limit.epsilon)} for a 10% belief."
     )
     return replace(figure, data=(*figure.data, dot)), meaning
 
@@ -272,11 +280,9 @@ def _finding(report: AuditReport) -> tuple[str, str]:
     match report.verdict:
         case AuditVerdict.CLAIM_REFUTED:
             return "fails", "does not hold"
-        case AuditVerdict.PROVED_AND_TIGHT:
-            return "holds", "holds"
         case AuditVerdict.UNDECIDED:
             return "open", "is not proved"
-    if proved == claim:
+    if report.verdict is AuditVerdict.PROVED_AND_TIGHT or proved == claim:
         return "holds", "holds"
     return ("loose", "holds, more than needed") if proved < claim else ("open", "holds for these tables")
 
@@ -338,21 +344,15 @@ def claim_view(inputs: ClaimInputs) -> View:
         A view whose stops are points of the axis. Its headline never contradicts the verdict on the claim.
     """
     parameter = axis_parameter(inputs.axis)
-    slider = Slider(inputs.axis.control, inputs.axis.title, inputs.stops, parameter.low, parameter.high)
+    low = float(inputs.stops[0]) if inputs.exhibit.least else parameter.low
+    slider = Slider(inputs.axis.control, inputs.axis.title, inputs.stops, low, parameter.high)
     title, start = inputs.exhibit.claim.title, inputs.stops[0]
     board = Board("claim", title, (BOUND,), {}, start, slider, private=not inputs.is_public)
     return View(board, lambda stop: (_claim_frame(inputs, stop),))
 
 
 def example_view(shown: ClaimShown) -> View:
-    """Return the board of a claim with a counterexample and no bound to draw: the values of the example.
-
-    Args:
-        shown: The claim.
-
-    Returns:
-        A view of one stop.
-    """
+    """Return the board of a claim with a counterexample and no bound to draw: the values of the example."""
     claim, (example, *_) = claim_of(shown), failures_of(shown)
     values, texts = (example.printed, example.truth), distinct_texts(example.printed, example.truth, most=3)
     end = 1.45 * (max(filter(math.isfinite, values)) or 1.0)

@@ -46,6 +46,8 @@ whose probabilities differ by less than this share of the largest difference are
 VERDICTS = {"holds": (GREEN, GREEN), "fails": (BOUND, INVALID), "loose": (BOUND, BOUND), "open": (BOUND, BOUND)}
 """The verdicts on a loss, with the colours of its bar and of the dot before its finding."""
 
+PALE = faded(BOUND, 0.35)
+
 
 @dataclass(frozen=True)
 class LossBar:
@@ -72,8 +74,9 @@ def belief_axis(before: float) -> Axis:
 def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: float = 0.0, allowed: str = "") -> Figure:
     """Draw each row as a bar that is green if it holds, grey if not, and hollow if it is larger than needed.
 
-    The field from `before` to the `limit` is shaded, with the text `allowed` above. The last row, which is computed,
-    is green in this field and red beyond. Between the least and the largest possible value, a bar is pale.
+    Up to `before`, it is pale. The field from there to the `limit` is shaded, with the text `allowed` above. The last
+    row, which is computed, is green in this field and red beyond. Between its least and largest possible value, a bar
+    is pale too.
     """
     end, bound = x["range"][1], limit * (1 + 1e-9)
     side, away = ("right", -6) if limit > 0.4 * end else ("left", 6)
@@ -86,7 +89,8 @@ def verdict_figure(rows: Sequence[LossBar], *, x: Axis, limit: float, before: fl
             inside, above = GREEN, INVALID if low > bound else BOUND
         first = faded(inside, 0.15) if row.verdict == "loose" else inside
         pale = faded(inside if high <= bound else above, 0.35)
-        for start, stop, colour in ((before, within, first), (within, low, above), (low, high, pale)):
+        parts = (0, before, PALE), (before, within, first), (within, low, above), (low, high, pale)
+        for start, stop, colour in parts:
             if stop > start:
                 traces.append(_bar(place, start, stop, colour, row))
         beside = limit if limit - 0.1 * end < high < limit else max(high, before)  # not across the dotted line
@@ -216,7 +220,7 @@ def guesses_figure(
     ]
     if broken.any():
         above, red = np.where(broken, shares, np.nan), {"color": INVALID, "width": 5}
-        traces.append(LINES | {"x": beliefs, "y": above, "name": "too often", "line": red, "showlegend": False})
+        traces.append(LINES | {"x": beliefs, "y": above, "name": "too often", "line": red})
     axis = {"range": [0.5, 1.0], "tickformat": PERCENT, "dtick": 0.1}
     x = titled("belief in the likelier value, before the release", **axis)
     return figure_of(traces, x=x, y=titled("right guesses", **axis), height=380)

@@ -151,7 +151,7 @@ class MapExponential(OfCounts):
     @property
     def claimed(self) -> Guarantee:
         """epsilon, as [Zhang16] Corollary 4 states, for tables that differ in one record."""
-        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4"))
+        return Guarantee(self.epsilon, reference=Reference("Zhang16", "Corollary 4, scored by mass"))
 
     @property
     def certified(self) -> Guarantee:

@@ -86,7 +86,7 @@ class Slider {
   typed() {
     const number = Number(this.box.value.trim());
     if (!this.box.value.trim() || !(number >= this.low && number <= this.high)) {
-      return this.refuse(`Enter a number from ${grouped(String(this.low))} to ${grouped(String(this.high))}, such as 0.5.`);
+      return this.refuse(`Enter a number from ${grouped(String(this.low))} to ${grouped(String(this.high))}.`);
     }
     this.refuse("");
     const stop = this.stops.find((text) => Number(text) === number);
