@@ -83,7 +83,7 @@ ERRORS = Panel(
     large=True,
     help="The distance of two posteriors is the Hellinger distance, √(1 − overlap of the densities). An exponential "
     "mechanism chooses a posterior at random, the nearer the likelier. Its sensitivity, how far one throw can move the "
-    "posterior, sets how much likelier. Exponential mechanisms are computed exactly, noise from "
+    "posterior, sets how much likelier; a smooth one needs δ. Exponential mechanisms are computed exactly, noise from "
     f"{DRAWS:,} simulated releases.",
 )
 AT_EPSILON = Panel("epsilon", "From which ε on is it near the truth?", "The least such epsilon of each mechanism.")
@@ -114,21 +114,23 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
     laws = error_laws([scenario], noise_here(scenario, seed=inputs.seed))
     quantiles = {method: law.quantiles()[0] for method, law in laws.items()}
     best, rows, starts = closest(quantiles), dict[str, Box](), dict[str, tuple[Look, float]]()
+    moved = misread_distances(scenario)
     for method, title in _titles(inputs.rows).items():
-        value, start = throws_text(scenario, quantiles[method][MEDIAN]), inputs.starts.get(method, math.nan)
-        value = f"<b>{value}</b>" if method in best else value
+        median, start = float(quantiles[method][MEDIAN]), inputs.starts.get(method, math.nan)
+        value = throws_text(scenario, median)
+        value = f"over {value}" if median > moved[-1] + 1e-9 else f"<b>{value}</b>" if method in best else value
         rows[title] = method.look, misread_throws(scenario, quantiles[method]), value
         text = "not private" if method is DieMethod.LOCAL else "never" if math.isnan(start) else f"ε = {numeral(start)}"
         starts[f"{'<br>' * title.count('<br>')}{method.value}: {text}"] = method.look, start
     axis = f"distance: as if so many of {scenario.n:,} throws were misread"
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     figures = {
-        "errors": error_box_figure(rows, most=len(misread_distances(scenario)) - 1, title=axis),
+        "errors": error_box_figure(rows, most=len(moved) - 1, title=axis),
         "epsilon": near_figure(starts, np.array(STOPS), marked=epsilon),
     }
     captions = {
-        "errors": f"Truth: the exact posterior of {counts} throws. Number: the median, bold if least. Box: the middle "
-        "half of the releases. Whiskers: 5% to 95%.",
+        "errors": f"Truth: the exact posterior of {counts} throws. Number: the median, bold if least of the private "
+        "mechanisms. Box: the middle half of the releases. Whiskers: 5% to 95%.",
         "epsilon": f"Near: half of the releases are within {many(inputs.near, 'misread throw')}.",
     }
     numbers = {method.value: float(values[MEDIAN]) for method, values in quantiles.items()}
@@ -140,13 +142,14 @@ def _titles(methods: Sequence[DieMethod]) -> dict[DieMethod, str]:
     """Return the texts above the rows of mechanisms, the first of each family with its heading."""
     headings = dict(HEADINGS)
     above = {one: headings.pop((one.is_laplace, one is not DieMethod.LOCAL), "") for one in methods}
-    return {one: f"<i>{text}</i><br>" * bool(text) + f"<b>{one.value}</b> ({SAID[one]})" for one, text in above.items()}
+    return {
+        one: f"<i>{text}</i><br>" * bool(text) + f"<b>{one.value}</b><br>{SAID[one]}" for one, text in above.items()
+    }
 
 
 def throws_text(scenario: Scenario, distance: float) -> str:
-    """Return a distance as a number of misread throws, with a plus if no such throws are so far."""
-    is_beyond = bool(distance >= misread_distances(scenario)[-1])
-    number = numeral(float(misread_throws(scenario, distance)), 2) + "+" * is_beyond
+    """Return a distance as a number of misread throws, at most as many as there are of the commonest side."""
+    number = numeral(float(misread_throws(scenario, distance)), 2)
     return f"{number} throw{'s' * (number != '1')}"
 
 
@@ -164,8 +167,8 @@ def die_headline(errors: Quantiles, scenario: Scenario) -> str:
     best = closest(errors)
     least = float(errors[best[0]][MEDIAN])
     throws = f"{throws_text(scenario, least).replace(' ', ' misread ')} of {scenario.n:,}"
-    if least >= FAR:
-        return f"no mechanism is near the truth: half of the releases miss by {throws} or more."
+    if least > min(FAR, misread_distances(scenario)[-1] + 1e-9):
+        return f"no mechanism is near the truth: half of the releases are further from it than {throws}."
     others = [one.value for one in best if not one.is_laplace]
     names = [one.value for one in best if one.is_laplace]
     if others:

@@ -119,14 +119,8 @@ def _frame(inputs: ToleranceInputs, tolerance: float) -> Frame:
     if tolerance >= errors.blind(SHARE):  # no release is needed
         least = LeastEpsilon(math.inf, math.inf, math.inf)
     half, most = errors.within(0.5), errors.within(SHARE)
-    figure = error_figure(
-        errors.epsilons,
-        half,
-        most,
-        needed=epsilon_above(least.epsilon),
-        tolerance=tolerance,
-        colour=inputs.mechanism_at(1.0).colour,
-    )
+    needed, colour = epsilon_above(least.epsilon), inputs.mechanism_at(1.0).colour
+    figure = error_figure(errors.epsilons, half, most, needed=needed, tolerance=tolerance, colour=colour)
     numbers = {"least epsilon": epsilon_above(least.epsilon)} if math.isfinite(least.epsilon) else {}
     notes = (
         LOOKED if inputs.tables.is_private else WHY,

@@ -117,14 +117,14 @@ _LOOKS = {
     DieMethod.ONE: Look(DieMethod.ONE.value, WINE, "dash", "diamond"),
 }
 SAID = {
-    DieMethod.GLOBAL: "of one throw in any table",
-    DieMethod.SMOOTH: "of one throw near these counts, δ",
-    DieMethod.ENUMERATED: "all tables checked, δ",
-    DieMethod.LOCAL: "of one throw at these counts",
-    DieMethod.CELLS: "scale 2/ε each",
-    DieMethod.ONE: "scale 1/ε; the other follows",
+    DieMethod.GLOBAL: "how far one throw can move any posterior",
+    DieMethod.SMOOTH: "how far one throw can move posteriors near this one",
+    DieMethod.ENUMERATED: "smooth sensitivity, less random: all tables are checked",
+    DieMethod.LOCAL: "how far one throw can move this posterior, which gives it away",
+    DieMethod.CELLS: "noise of scale 2/ε on the count of each side",
+    DieMethod.ONE: "noise of scale 1/ε; the other count follows from it",
 }
-"""How each mechanism differs from the others of its family, behind its name."""
+"""What each mechanism is, below its name."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,8 +21,8 @@ def figure_of_rows(traces: Sequence[Trace], x: Axis, tops: FloatArray, *, right:
 
 
 def tops_of(texts: Iterable[str]) -> FloatArray:
-    """Return where the bars of rows with these texts are, in pixels from the top; a second line is a heading."""
-    return np.cumsum([ROW + HEADING * text.count("<br>") for text in texts]).astype(float)
+    """Return where the bars of rows with these texts are, in pixels from the top; of three lines, one is a heading."""
+    return np.cumsum([ROW + HEADING * (text.count("<br>") > 1) for text in texts]).astype(float)
 
 
 def row_texts(texts: Sequence[str], tops: FloatArray, x: Sequence[float] | None = None) -> Trace:

@@ -88,12 +88,12 @@ def test_distances_are_given_as_misread_throws():
     one, two = hellinger_between(scenario.die, first=scenario.counts, second=np.array([[1, 29], [2, 28]]))
     distances = (0.0, 0.5 * one, one, (one + two) / 2, 2.0)
     assert misread_throws(scenario, distances) == pytest.approx([0, 0.5, 1, 1.5, 30])
-    assert throws_text(scenario, misread_distances(scenario)[-1]) == "30+ throws"
+    assert throws_text(scenario, misread_distances(scenario)[-1]) == "30 throws"
 
 
 def test_a_release_that_says_nothing_of_the_throws_is_not_called_near():
     far = errors_of(GLOBAL=0.95, SMOOTH=0.99)
-    assert "no mechanism is near the truth: half of the releases miss by" in die_headline(far, Scenario())
+    assert "half of the releases are further from it than 21 misread throws of 100." in die_headline(far, Scenario())
     assert "within 1 misread throw of" in die_headline(errors_of(GLOBAL=misread_distances(Scenario())[1]), Scenario())
 
 
@@ -113,13 +113,19 @@ def test_rows_have_one_order_at_every_epsilon_with_families_together_and_the_one
     assert all(one.value in view.frames_at("10")[0].notes[0] for one in bold)
 
 
-def test_boxes_are_misread_throws_on_one_linear_axis():
+def test_no_median_is_bold_beyond_all_misread_throws_of_a_side():
+    (frame,) = hellinger_or_laplace(HellingerInputs(Scenario(n=6, sides=6))).frames_at("0.1")
+    assert set(frame.figures["errors"].data[-1]["text"]) == {" over 1 throw"}
+    assert "half of the releases are further from it than 1 misread throw of 6." in frame.headline
+
+
+def test_boxes_are_misread_throws_on_one_square_root_axis():
     view = hellinger_or_laplace(INPUTS)
     figures = [view.frames_at(stop)[0].figures["errors"] for stop in ("0.1", "10")]
-    assert [figure.layout["xaxis"]["range"][1] for figure in figures] == [15, 15]
-    assert "type" not in figures[0].layout["xaxis"]
+    assert [figure.layout["xaxis"]["range"][1] for figure in figures] == pytest.approx([15**0.5] * 2)
+    assert list(figures[0].layout["xaxis"]["ticktext"]) == ["0", "1", "2", "5", "10"]
     median = misread_throws(INPUTS.scenario, view.frames_at("0.1")[0].numbers[DieMethod.ONE.value])
-    assert figures[0].data[INPUTS.rows.index(DieMethod.ONE)]["median"] == pytest.approx([float(median)])
+    assert figures[0].data[INPUTS.rows.index(DieMethod.ONE)]["median"] == pytest.approx([float(median) ** 0.5])
 
 
 def test_a_run_as_in_the_notes_states_what_is_proved_of_it():

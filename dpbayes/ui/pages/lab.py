@@ -269,20 +269,21 @@ def _game_board(chosen: Chosen) -> None:
 
 
 def _die_controls(chosen: Chosen) -> None:
-    _offered("hellinger", "n", "sides", "balance")
+    _offered("hellinger", "n")
+    options = chosen.options("hellinger")
+    if (throws := options.listable.n) != options.n:
+        st.info(f"{many(throws, 'throw')} are drawn: more, of {options.sides} sides, have too many results.")
+    _offered("hellinger", "sides", "balance")
     if chosen.options("hellinger").balance is Balance.SHARE:
         _offered("hellinger", "share")
 
 
 def _die_board(chosen: Chosen) -> None:
-    options, value = chosen.options("hellinger").at(epsilon=1.0), shortest(chosen.epsilon)
-    scenario = options.listable
+    scenario, value = chosen.options("hellinger").listable.at(epsilon=1.0), shortest(chosen.epsilon)
     key = (scenario, chosen.seed)
     inputs = kept("lab.hellinger", key, lambda: HellingerInputs(scenario, chosen.seed))
     python = board_in_python(hellinger_or_laplace, inputs, value)
     _show("hellinger", key, hellinger_or_laplace, inputs, value, python=python, n=f"{scenario.n:,}")
-    if scenario != options:
-        st.info(f"{many(scenario.n, 'throw')} are drawn: more, of {scenario.sides} sides, have too many results.")
 
 
 # Mechanisms compared
