@@ -36,8 +36,8 @@ from dpbayes.mechanisms.parameters import EPSILON
 from dpbayes.model.question import Question
 from dpbayes.posteriors.dirichlet import LEVEL
 
-DRAWN = 8
-"""Simulated releases whose curves can be seen."""
+DRAWN, EXAMPLES = 8, 4
+"""Simulated releases whose curves the curator can see, and a recipient."""
 
 FEWEST, MOST = 2, 4
 """Decimals of a probability."""
@@ -45,10 +45,10 @@ FEWEST, MOST = 2, 4
 
 @dataclass(frozen=True, eq=False)
 class RecipientInputs:
-    """What a recipient's board is computed from: one release at each stop, and public facts.
+    """What a recipient's board is computed from: releases at each stop, and public facts.
 
     Attributes:
-        release_at: The release at an epsilon, as a batch of one.
+        release_at: The release at an epsilon with a number from 0 on, as a batch of one.
         question: The question that the picture answers.
         meanings: What nodes mean, by name, where the name does not say it.
         is_noise_aware: Whether the reader accounts for the noise of a release.
@@ -56,7 +56,7 @@ class RecipientInputs:
         real: The name of a real release, which is the one at every epsilon; "" for simulated ones.
     """
 
-    release_at: Callable[[float], Release[Outcome]]
+    release_at: Callable[[float, int], Release[Outcome]]
     question: Question
     meanings: Mapping[str, str] = field(default_factory=dict)
     is_noise_aware: bool = True
@@ -66,7 +66,7 @@ class RecipientInputs:
     @cached_property
     def span(self) -> Span:
         """The part of the axis that is shown: of a real release, its interval and as much on either side."""
-        low, high = span_of(self.release_at, self.question)
+        low, high = span_of(lambda epsilon: self.release_at(epsilon, 0), self.question)
         room = high - low if self.real else 0.0
         return max(low - room, 0.0), min(high + room, 1.0)
 
@@ -105,7 +105,7 @@ ACCURACY = Panel(
     "the other records. Majority class: the most frequent value is predicted for every record.",
 )
 
-UNKNOWN = "This range is what the noise and the number of records leave open; the curator’s is from the noise alone."
+UNKNOWN = "The noise and the number of records leave this range open."
 
 ATTACK = (
     "Someone who knows all other records believes with 10% that a statement about one person is true: the bottom row. "
@@ -115,20 +115,13 @@ PERSON = Panel("person", "What about one person?", "A belief before and at most 
 LIKELY, WEAK = 0.5, " This ε protects weakly."
 """A belief above which the protection is called weak."""
 
-FROM_PRIOR = "Only the prior answers: the assumption from before any record was seen."
-
 FLAT, LEANS = 3.0, 0.75
 """The highest density of a reader who is hardly sure, and the share of releases on one side that lean to it."""
 
 WIDEST_OF_PRIOR = 0.25
 """The widest range of answers that all come from the prior; those of a wider one come from the noise."""
 
-SLIDER = slider_of(
-    "epsilon",
-    EPSILON,
-    label="Privacy loss ε",
-    ends=("more private", "more accurate, less private"),
-)
+SLIDER = slider_of("epsilon", EPSILON, label="Privacy loss ε", ends=("more private", "more accurate, less private"))
 
 
 def explore_table(inputs: CuratorInputs, *, beside: tuple[Panel, ...] | None = None) -> View:
@@ -149,7 +142,7 @@ def explore_table(inputs: CuratorInputs, *, beside: tuple[Panel, ...] | None = N
 
 
 def explore_release(inputs: RecipientInputs) -> View:
-    """Return the recipient's board: the answer in one release at each epsilon.
+    """Return the recipient's board: the answer in a real release, or in simulated ones at each epsilon.
 
     Args:
         inputs: The releases and public facts.
@@ -159,10 +152,11 @@ def explore_release(inputs: RecipientInputs) -> View:
         board.
     """
     title = "What the public learns" if inputs.real else "An example: what the public learns from a simulated release"
-    panel = replace(POSTERIOR, title=title, action="", alt="The density of the answer in this release.", help=LINKED)
-    start, slider = ("", None) if inputs.real else ("1", SLIDER)
+    start, slider, action, releases = ("", None, "", 1) if inputs.real else ("1", SLIDER, POSTERIOR.action, EXAMPLES)
+    alt = "The density of the answer in this release."
+    panel = replace(POSTERIOR, title=title, action=action, alt=alt, help=LINKED)
     board = Board("explore", f"How likely is {_name(inputs)}?", (panel,), {}, start, slider)
-    return View(board, lambda stop: (_released_frame(inputs, stop),))
+    return View(board, lambda stop: tuple(_released_frame(inputs, stop, number) for number in range(releases)))
 
 
 def _decimals(low: float, high: float, *others: float) -> int:
@@ -183,8 +177,8 @@ def belief_text(guarantee: Guarantee) -> str:
     return f"{belief_sentence(guarantee)}{WEAK if ceiling(SUSPICION, guarantee) > LIKELY else ''}"
 
 
-def _released_frame(inputs: RecipientInputs, stop: str) -> Frame:
-    release = inputs.release_at(float(stop or 1))
+def _released_frame(inputs: RecipientInputs, stop: str, number: int) -> Frame:
+    release = inputs.release_at(float(stop or 1), number)
     read = answers_of(release, inputs.question, is_noise_aware=inputs.is_noise_aware, span=inputs.span)
     shown, answer = None if read.shown is None else read.shown[0], float(read.means[0])
     points, means = points_of(inputs.span), read.means[:1]
@@ -255,9 +249,9 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     row = network.cells_of_row(int(network.row_of_cell[cell]))
     values = np.round(outcome.numbers[0]), inputs.counts.values
     noisy, own = (f"{counts[cell]:,.0f} of {counts[row].sum():,.0f}" for counts in values)
-    count = f"{noisy} with {_name(inputs)} (table: {own})"
+    count = f"such as {noisy} with {_name(inputs)} (table: {own})"
     reader = "aware" if inputs.is_noise_aware and release.tells_noise else "unaware"
-    return f"Only noisy counts are published, such as {count}. A reader {reader} of the noise concludes"
+    return f"Only noisy counts are published, {count}. From all of them, a reader {reader} of the noise concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
@@ -301,7 +295,8 @@ def _said(
     prior, middle = float(inputs.question.answers(inputs.mechanism_at(1.0).prior.mean)), float(means.mean())
     if picture.is_prior:
         said = "this release says hardly anything about the table; it answers about"
-        return f"{said} {probability_text(prior)}, as the prior does.", FROM_PRIOR
+        from_prior = "Only the prior answers: the assumption from before any record was seen."
+        return f"{said} {probability_text(prior)}, as the prior does.", from_prior
     caption = _error_text(inputs, epsilon, numbers["error"])
     side = "too high, " if exact < low else "too low, " if exact > high else ""
     ends = f"exact to {decimals} decimals" if ends == answer else f"{side}as {ends}"

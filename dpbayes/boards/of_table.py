@@ -71,7 +71,7 @@ def explore(
     at = at_any_epsilon(chosen)
     if seat == "recipient":
         public = RecipientInputs(
-            lambda epsilon: shown_release(at(epsilon), counts, seed), question, colour=chosen.colour
+            lambda epsilon, number: shown_release(at(epsilon), counts, seed + number), question, colour=chosen.colour
         )
         return explore_release(public).stating(facts).complete(value)
     fourier = (lambda epsilon: LaplaceFourier(prior=network, epsilon=epsilon)) if network.is_binary else None

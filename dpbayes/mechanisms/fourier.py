@@ -35,8 +35,8 @@ INCREMENT = Parameter(
     low=0.0,
     high=50.0,
     typical=0.5,
-    title="Non-negativity increment",
-    description="The amount added to the coefficient of the empty set so that released tables are rarely negative.",
+    title="Added to every count",
+    description="In units of the noise. The larger it is, the fewer releases have a negative count.",
 )
 
 

@@ -11,7 +11,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import probability_text
 from dpbayes.boards.against_epsilon import DELTA, GRID, PROVED, PROVED_SHARE, STATED, STOPS, Pictures
 from dpbayes.boards.curator import SHOWN, CuratorInputs, shown_release
-from dpbayes.boards.explore import DRAWN, RecipientInputs, explore_release, explore_table
+from dpbayes.boards.explore import DRAWN, EXAMPLES, RecipientInputs, explore_release, explore_table
 from dpbayes.experiments.accuracy.study import accuracy_study
 from dpbayes.experiments.answers import FINE, ROUGH, THETA, answers_of, density_of, evened, points_of, smoothed
 from dpbayes.figures.answer import CREDIBLE, OTHERS, READER, SIZES
@@ -60,7 +60,7 @@ def test_a_narrow_answer_is_enlarged_alike_in_both_seats():
     inputs = replace(INPUTS, counts=counts)
     low, high = inputs.span
     assert low < inputs.answer < high < low + 0.05
-    public = RecipientInputs(lambda epsilon: shown_release(laplace_at(epsilon), counts, 1), QUESTION)
+    public = RecipientInputs(lambda epsilon, _: shown_release(laplace_at(epsilon), counts, 1), QUESTION)
     assert public.span == inputs.span
     density, steps = inputs.exact_density, np.gradient(points_of(inputs.span))
     assert density @ steps == pytest.approx(1, abs=0.02)
@@ -323,7 +323,7 @@ def test_a_recipients_board_follows_from_releases_alone():
     def board_of(table):
         counts = dp.count(NETWORK, table)
         assert counts.n == 1000
-        view = explore_release(RecipientInputs(releases.__getitem__, QUESTION))
+        view = explore_release(RecipientInputs(lambda epsilon, _: releases[epsilon], QUESTION))
         return view.with_frames({stop: view.frames_at(stop) for stop in ("0.1", "1", "10")})
 
     assert board_of(TABLE).to_html() == board_of(other).to_html()
@@ -334,7 +334,7 @@ def test_a_recipients_board_follows_from_releases_alone():
 def test_the_curator_first_sees_the_release_of_the_recipient(question: Question, is_noise_aware: bool):
     inputs = replace(INPUTS, mechanism_at=fourier_at, question=question, is_noise_aware=is_noise_aware)
     public = RecipientInputs(
-        lambda epsilon: shown_release(fourier_at(epsilon), COUNTS, INPUTS.seed),
+        lambda epsilon, number: shown_release(fourier_at(epsilon), COUNTS, INPUTS.seed + number),
         question,
         is_noise_aware=is_noise_aware,
         colour=dp.LaplaceFourier.colour,
@@ -351,10 +351,10 @@ def test_the_curator_first_sees_the_release_of_the_recipient(question: Question,
     assert seen["y"][inside] == pytest.approx(released["y"][inside])
 
 
-def test_a_recipients_board_has_one_release_and_nothing_exact():
-    release = laplace_at(1).simulate(COUNTS, np.random.default_rng(1), (1,))
-    view = explore_release(RecipientInputs(lambda epsilon: release, QUESTION))
-    (frame,) = view.frames_at("1")
+def test_each_frame_of_a_recipients_board_has_one_release_and_nothing_exact():
+    view = explore_release(RecipientInputs(lambda epsilon, k: shown_release(laplace_at(epsilon), COUNTS, k), QUESTION))
+    frame, *others = view.frames_at("1")
+    assert len({one.headline for one in (frame, *others)}) == EXAMPLES, "another release has another answer"
     assert list(frame.figures) == ["posterior"]
     _, band, _, dot = frame.figures["posterior"].data
     assert [band["name"], dot["name"]] == [CREDIBLE, READER]

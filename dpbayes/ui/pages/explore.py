@@ -84,7 +84,7 @@ def _real_release(chosen: Chosen, document: Document) -> None:
         tables, outcome=replace(tables.outcome, updates=updates, noisy=None if noisy is None else noisy[None])
     )
     name = f"The release of {document.request.dataset} with {tables.guarantee.in_full}"
-    inputs = RecipientInputs(lambda _: batch, question, meanings_of(chosen), reading is Reading.NOISE_AWARE, real=name)
+    inputs = RecipientInputs(lambda *_: batch, question, meanings_of(chosen), reading is Reading.NOISE_AWARE, real=name)
     with st.container(key="main"), st.container(key="picture"):
         show("real", (document.content["hash"], question.text, reading), lambda: explore_release(inputs))
 
@@ -137,8 +137,9 @@ def view_of(chosen: Chosen) -> View:
     question, meanings = question_of(chosen), meanings_of(chosen)
     is_noise_aware = chosen.options("release").reading is Reading.NOISE_AWARE
     if not chosen.is_curator:
+        mechanism_at, seed = at_any_epsilon(chosen.mechanism), chosen.seed
         recipient = RecipientInputs(
-            lambda epsilon: shown_release(at_any_epsilon(chosen.mechanism)(epsilon), chosen.statistic, chosen.seed),
+            lambda epsilon, number: shown_release(mechanism_at(epsilon), chosen.statistic, seed + number),
             question,
             meanings,
             is_noise_aware,
