@@ -121,8 +121,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     else:
         losses = dict(zip(study.methods, study.loss_curves(), strict=True))
         wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
-        shown = (numeral(float(losses[one].y[0])) for one in (EXACT, MAJORITY))
-        figures["loss"] = _named(wrong, "bottom right", *shown)
+        figures["loss"] = _named(wrong, "bottom right", *(numeral(float(losses[m].y[0])) for m in (EXACT, MAJORITY)))
         captions["loss"] = "The penalty for low probabilities of true values. Without other columns: shares of values."
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)

@@ -280,14 +280,11 @@ def test_a_column_with_one_state_has_no_picture_of_predictions():
     assert pictures.accuracy is None
 
 
-def test_accuracy_is_shown_where_there_are_records():
+def test_accuracy_is_shown_where_there_are_records_as_on_lab_at_powers_of_ten():
     view = explore_table(replace(INPUTS, table=TABLE))
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
     assert "accuracy" in view.frames_at("1")[0].figures
     assert "accuracy" not in explore_table(INPUTS).frames_at("1")[0].figures
-
-
-def test_predictions_are_those_of_lab_at_powers_of_ten():
     pictures = Pictures(replace(INPUTS, mechanism_at=fourier_at, table=TABLE))
     lab = accuracy_study(replace(pictures.accuracy.plan, epsilons=STOPS))
     for epsilon in (0.1, 1, 10):

@@ -86,7 +86,7 @@ def test_a_story_is_walked_to_its_end_and_its_guesses_are_about_what_its_boards_
             assert is_covered(at)
             assert any("must be between" in plain(m.value) for m in at.markdown)
             put(at, f"story.guess.{key}.{number}", f"{0.98765 * most}")
-            assert f"**{numeral(answer, DIGITS)}**" in judged(at)
+            assert f"**{numeral(answer, DIGITS + (answer >= 10))}**" in judged(at)
             assert not is_covered(at)
         press(at, "Next")
     assert story.learnt in banner(at)
@@ -201,6 +201,10 @@ def test_a_text_of_a_story_states_what_its_headline_states() -> None:
         at = open_page(f"pages/{step.page}.py", **step.query | {"explore.tolerance": f"{tolerance}"})
         assert f" {said} " in frame_of(boards(at)[0])["headline"]
         assert all(part in f"{STORIES[key].learnt} {step.guess.ask}" for part in re.findall(r"[\d.]+\d", said))
+    step = STORIES["arrow"].steps[3]
+    (figure,) = frame_of(boards(open_page("pages/network.py", **step.query | {"epsilon": "1"}))[0])["figures"].values()
+    texts = (trace["text"] for trace in figure["data"] if trace.get("mode") == "text")
+    assert ("smoke → lung", re.findall("too close to call", step.do)[0]) in zip(*texts, strict=True)
 
 
 def test_a_link_into_a_story_that_there_is_not_says_so() -> None:

@@ -224,9 +224,9 @@ def _guess(story: OpenStory, guess: Guess) -> tuple[str, Callable[[], None]]:
 
 def _judged(given: float | None, shown: float) -> str:
     """Return the comparison of a guess with the number of the board."""
-    answer = numeral(shown, DIGITS)
+    answer = numeral(shown, DIGITS + (abs(shown) >= 10))  # as on the screen, such as 45.1%
     if given is None:
         return f"The answer is **{answer}**."
-    if numeral(given, DIGITS) == answer:
+    if numeral(given, DIGITS) == numeral(shown, DIGITS):
         return f"You guessed {numeral(given)}, which is correct."
     return f"You guessed {numeral(given)}; the answer is **{answer}**."
