@@ -233,8 +233,7 @@ def _guesses(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
     if worst:
         belief, right = distinct_texts(100 * allowed[worst], 100 * shares[worst], most=3)
         dot = value_mark(beliefs[worst], shares[worst], f"{right}%", INVALID, side="top left")
-        allows = _allows(limit, "no better guess than that")
-        meaning = f"The dot: at a belief of {belief}%, {allows}. With a release, {right}% of guesses are right."
+        meaning = f"The dot: at a belief of {belief}%, {_allows(limit, 'no better guess')}; here {right}% are right."
         return replace(figure, data=(*figure.data, dot)), meaning
     colour, side = INVALID if broken[0] else EXACT, "bottom right" if shares[0] > 0.6 else "top right"
     dot = value_mark(0.5, shares[0], f"{in_hundred(shares[0])}%", colour, side=side)

@@ -137,7 +137,7 @@ def test_local_sensitivity_loses_more_than_it_is_run_at() -> None:
     assert frame.notes[1].endswith("no ε is stated.")
     assert list(rows(frame)) == ["Computed"]
     assert trace(frame, "too often")
-    assert re.search(r"belief of 73.1\d*%, ε = 1 allows no better guess than that", frame.captions["guesses"])
+    assert re.search(r"belief of 73.1\d*%, ε = 1 allows no better guess; here", frame.captions["guesses"])
     first, second = (np.exp(HellingerLocal(die=die, epsilon=1.0).log_pmf(np.array(x))) for x in ((2, 198), (1, 199)))
     laws = {name: trace(frame, name, "worst")["y"] for name in ("first", "second")}
     np.testing.assert_allclose(laws["first"], first[1 : 1 + len(laws["first"])])

@@ -41,7 +41,8 @@ class Slider {
   }
 
   ticks() {
-    const marked = [...this.stops.keys()].filter((place) => POWER_OF_TEN.test(this.stops[place]) || !this.stops[place + 1]);
+    const isNamed = (text) => POWER_OF_TEN.test(text) || Number(text) === this.low || text === this.stops.at(-1);
+    const marked = [...this.stops.keys()].filter((place) => isNamed(this.stops[place]) && this.stops[place] >= this.low);
     const shown = marked.length > MOST_TICKS ? marked.filter((_, k) => k % 2 === 0) : marked;
     return shown.map((place) => {
       const tick = Object.assign(document.createElement("i"), { textContent: grouped(this.stops[place]) });
@@ -88,7 +89,6 @@ class Slider {
     if (!this.box.value.trim() || !(number >= this.low && number <= this.high)) {
       return this.refuse(`Enter a number from ${grouped(String(this.low))} to ${grouped(String(this.high))}.`);
     }
-    this.refuse("");
     const stop = this.stops.find((text) => Number(text) === number);
     if (stop !== undefined) return this.slide(this.stops.indexOf(stop));
     if (this.rests(String(number)) === false) this.slide(this.nearest(number)); // nobody computes a further stop
