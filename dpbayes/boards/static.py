@@ -18,7 +18,7 @@ from dpbayes.posteriors.noise_model import Reading
 COLUMNS_SHOWN = 40
 """Columns of a table in one picture."""
 
-LOW, HIGH, ALL = 35, 56, 450
+LOW, HIGH, ALL = 35, 66, 450
 """The least and the most pixels of a column's row, and those of all rows where there is room."""
 
 ROWS_SHOWN = 24

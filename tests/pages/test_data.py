@@ -433,6 +433,7 @@ def test_groups_are_shown_kept_and_typed(at: AppTest) -> None:
     groups = Categories("weather", ("dry", "not dry"), values=(("sun",), ("rain", "snow")), public=True)
     describe(at, write_domains([DeclaredColumn("weather", groups), DeclaredColumn("wet")]))
     assert domain_table(at)["values"][0] == "dry = sun; not dry = rain = snow"
+    assert at.dataframe[0].proto.row_height > 64, "from which on the browser wraps long texts"
     edit(at, {0: {"missing": "own value: no report"}})
     assert at.session_state["upload"].dataset.states[0] == ("dry", "not dry", "no report")
     edit(at, {0: {"values": "dry = sun; rain"}})
