@@ -122,7 +122,7 @@ def _frame(inputs: HellingerInputs, epsilon: float) -> Frame:
         rows[title] = method.look, misread_throws(scenario, quantiles[method]), value
         text = "not private" if method is DieMethod.LOCAL else "never" if math.isnan(start) else f"ε = {numeral(start)}"
         starts[f"{'<br>' * title.count('<br>')}{method.value}: {text}"] = method.look, start
-    axis = f"distance: as if so many of {scenario.n:,} throws were misread"
+    axis = f"as if so many of {scenario.n:,} throws were misread"
     counts = " + ".join(f"{count:,}" for count in scenario.counts)
     figures = {
         "errors": error_box_figure(rows, most=len(moved) - 1, title=axis),
