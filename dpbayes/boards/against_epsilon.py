@@ -44,6 +44,9 @@ SIGNS = 500
 MOST_PREDICTED = 10_000
 """Cells of the largest network whose predictions are simulated."""
 
+LEARNT = 0.01
+"""The least gain in accuracy over the most frequent value, without noise, that a release can keep or lose."""
+
 TRAINING = 0.8
 """The share of the records that each split of the table trains on."""
 
@@ -207,7 +210,10 @@ class Pictures:
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         beside = ", about as many as without noise" if is_tied else f"; without noise, {share_text(without)}"
         text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right{beside}."
-        if value <= majority:
+        if without - majority < LEARNT:
+            text = f"Even without noise, predictions of {name} are hardly better than always the most frequent value: "
+            text += f"{share_text(without)} against {share_text(majority)} are right."
+        elif value <= majority:
             text = f"No: {share_text(value)}; always guessing the most frequent {name} gives {share_text(majority)}."
         return replace(figure, layout=figure.layout | axes), text, value
 

@@ -281,9 +281,9 @@ def test_a_column_with_one_state_has_no_picture_of_predictions():
 
 
 def test_accuracy_is_shown_where_there_are_records_as_on_lab_at_powers_of_ten():
-    view = explore_table(replace(INPUTS, table=TABLE))
+    view = explore_table(replace(INPUTS, table=TABLE, question=Question(NETWORK, "asia", "yes")))
     assert [panel.key for panel in view.board.panels] == ["posterior", "divergence", "signs", "accuracy"]
-    assert "accuracy" in view.frames_at("1")[0].figures
+    assert view.frames_at("1")[0].captions["accuracy"].startswith("Even without noise"), "asia = no for 99%"
     assert "accuracy" not in explore_table(INPUTS).frames_at("1")[0].figures
     pictures = Pictures(replace(INPUTS, mechanism_at=fourier_at, table=TABLE))
     lab = accuracy_study(replace(pictures.accuracy.plan, epsilons=STOPS))

@@ -187,9 +187,7 @@ def test_what_leaks_is_stated_once_until_it_is_declared_public(at: AppTest) -> N
 
 
 @pytest.mark.parametrize("age", [{"public": True}, {"public": True, "values": "cut at 30"}])
-def test_a_release_states_that_its_cut_points_come_from_the_records(
-    at: AppTest, path: Path, age: dict[str, Any]
-) -> None:
+def test_a_release_states_cut_points_from_the_records(at: AppTest, path: Path, age: dict[str, Any]) -> None:
     go(edit(load(at, AGES), {0: age, 1: {"public": True}}), "pages/release.py")
     fine(at.button(key="release.make").click().run())
     (row,) = ledger.read_books(path).spendings
