@@ -10,7 +10,6 @@ from dpbayes.sources.named_networks import naive_bayes
 
 
 def test_a_curve_of_one_point_is_a_dot_with_its_band_as_a_bar():
-    """A line of one point draws nothing; neither does one whose ends are at the same place."""
     methods = METHODS["laplace"], METHODS["sampler"]
     plan = AccuracyPlan(network=naive_bayes(2), target="class", epsilons=(3.0,), repeats=4, methods=methods)
     study = accuracy_study(plan)
