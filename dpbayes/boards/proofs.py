@@ -238,9 +238,8 @@ def _guesses(report: AuditReport, limit: Guarantee) -> tuple[Figure, str]:
     colour, side = INVALID if broken[0] else EXACT, "bottom right" if shares[0] > 0.6 else "top right"
     dot = value_mark(0.5, shares[0], f"{in_hundred(shares[0])}%", colour, side=side)
     meaning = (
-        f"The dot: if two values of a record are equally likely, a guess is right in 50% of cases, and with a release "
-        f"in at most {in_hundred(shares[0])}%. {_allows(limit, in_hundred(allowed[0]))}%, the same promise as "
-        f"{_belief(limit.epsilon)} for a 10% belief."
+        f"The dot: between two equally likely values, at most {in_hundred(shares[0])}% of guesses are right. "
+        f"{_allows(limit, in_hundred(allowed[0]))}%, the same promise as a belief of {_belief(limit.epsilon)}."
     )
     return replace(figure, data=(*figure.data, dot)), meaning
 

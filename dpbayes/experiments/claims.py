@@ -297,9 +297,8 @@ def finding(here: Evaluation) -> str:
         case Decision.NO_NUMBER:
             return f"{start} {general}: it gives no number here; {proved} is proved."
         case Decision.EMPTY:
-            size = {1: "100%", math.inf: "infinite"}.get(printed, f"{numeral(printed)}, above 100%")
             joint = "and" if here.claim.verdict in (Verdict.FALSE, Verdict.VACUOUS) else "but"
-            return f"{start} {general}, {joint} says nothing here: its bound on this probability is {size}."
+            return f"{start} {general}, {joint} says nothing here: its bound is {amount_of(here, printed)}."
         case Decision.UNCERTIFIED:
             return f"{start} {general}: it states {_amount(here, printed)}; no bound is proved here."
         case Decision.UNPROVED:

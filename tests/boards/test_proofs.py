@@ -86,7 +86,7 @@ def test_laplace_is_tight_and_its_curve_the_cores() -> None:
         best = [best_guess(losses, belief).high for belief in drawn["x"][:-1]]
         np.testing.assert_allclose(drawn["y"], [*best, 1.0])
     shown = tuple(map(in_hundred, (risk.guess.high, risk.promised)))
-    assert "with a release in at most {}%. ε = 2 allows {}%, the".format(*shown) in frame.captions["guesses"]
+    assert "at most {}% of guesses are right. ε = 2 allows {}%, the".format(*shown) in frame.captions["guesses"]
 
 
 @pytest.mark.parametrize("kind", PRIVATE)
@@ -258,7 +258,6 @@ def test_a_claim_whose_condition_is_not_met_is_not_judged() -> None:
     assert "holds with a correction, which changes no number here:" in finding(
         here(inputs_of("ALT_ALGORITHM_1", answers=1))
     )
-    assert "holds only with a correction" in finding(here(inputs_of("ALT_ALGORITHM_1", answers=2)))
 
 
 def test_theorem_1_is_that_of_the_core_and_red_where_it_is_exceeded() -> None:

@@ -330,8 +330,8 @@ def _exceeded(a: float, sensitivity: float, *, epsilon: float, t: float) -> Coun
     bound = lemma_4(mechanism, epsilon=epsilon, t=t)
     return Counterexample.of(
         bound,
-        f"Beta({a:g}, 1) prior, one record in the second state, 5 cells, Delta = {sensitivity:g}, "
-        f"epsilon = {epsilon:g}, t = {t:g}",
+        f"Beta({a:g}, 1) prior, one record in the second state, 5 cells, Δ = {sensitivity:g}, "
+        f"ε = {epsilon:g}, t = {t:g}",
         truth=float(mechanism.outside(epsilon=epsilon, t=t)),
     )
 
