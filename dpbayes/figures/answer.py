@@ -10,10 +10,10 @@ from dpbayes.base.text import many
 from dpbayes.base.types import FloatArray
 from dpbayes.figures.style import LINES, Axis, Figure, Trace, faded, figure_of, plain, titled, upright
 
-STRIP, CURVES = [0.0, 0.36], [0.5, 1.0]
+STRIP, CURVES = [0.0, 0.35], [0.53, 1.0]
 """The parts of the picture's height for the dots, and above them for the densities."""
 
-BETWEEN = 0.43
+BETWEEN = 0.435
 """The height between them, where texts cover nothing."""
 
 FEW, FEW_STRIP, FEW_CURVES, FEW_BETWEEN, LOW = 10, [0.0, 0.12], [0.22, 1.0], 0.17, 400
