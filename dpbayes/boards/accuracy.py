@@ -111,7 +111,7 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     place, drawn = study.plan.epsilons[k], dict(zip(study.methods, study.curves, strict=True))
     first = study.ranked_at(k)[1::-1]
     right = accuracy_figure(study.curves, grid, epsilon=place, marked=[drawn[method] for method in first])
-    named = _named(right, "top right", *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY)))
+    named = _named(right, place, "top", *(share_text(float(study.mean(one)[0])) for one in (EXACT, MAJORITY)))
     figures = {"accuracy": named}
     captions = {"accuracy": f"Without other columns: always the most frequent value. {_about(study)}"}
     if inputs.with_noise:
@@ -121,15 +121,16 @@ def _frame(inputs: AccuracyInputs, epsilon: float) -> Frame:
     else:
         losses = dict(zip(study.methods, study.loss_curves(), strict=True))
         wrong = log_loss_figure([*losses.values()], grid, epsilon=place, marked=[losses[method] for method in first])
-        figures["loss"] = _named(wrong, "bottom right", *(numeral(float(losses[m].y[0])) for m in (EXACT, MAJORITY)))
+        figures["loss"] = _named(wrong, place, "bottom", *(numeral(float(losses[m].y[0])) for m in (EXACT, MAJORITY)))
         captions["loss"] = "The penalty for low probabilities of true values. Without other columns: shares of values."
     numbers = {method.name: 100 * float(study.mean(method)[k]) for method in study.methods}  # percent
     return Frame(accuracy_headline(inputs, epsilon), figures, (accuracy_advice(study),), captions, numbers)
 
 
-def _named(figure: Figure, side: str, exact: str, blind: str) -> Figure:
-    """Name both baselines with their values at their lines, the exact one on the side without curves."""
-    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", STOPS[0], side)
+def _named(figure: Figure, epsilon: float, height: str, exact: str, blind: str) -> Figure:
+    """Name both baselines with their values at their lines, the exact one at the end away from epsilon."""
+    x, side = (STOPS[0], "right") if epsilon > 3 else (STOPS[-1], "left")
+    figure = directly_named(figure, EXACT.titled.name, f"without privacy: {exact}", x, f"{height} {side}")
     return directly_named(figure, MAJORITY.titled.name, f"without other columns: {blind}", STOPS[-1], "top left")
 
 
