@@ -91,7 +91,7 @@ def test_what_is_exact_of_a_bound_is_the_same_with_a_simulation_and_without(monk
         simulated, exact = shown
         assert any("exact mean" in name for name in exact)
         assert simulated.keys() == exact.keys()
-        for name in exact.keys() - {"allowed"}:  # a field that begins where the picture does
+        for name in exact.keys() - {"allowed by the claim"}:  # a field that begins where the picture does
             np.testing.assert_array_equal(simulated[name], exact[name])
 
 

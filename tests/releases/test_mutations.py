@@ -82,8 +82,8 @@ def changed(content: dict[str, Any], place: Place, how: object) -> None:
         inside = inside[key]
     if how == "remove":
         del inside[place[-1]]
-    elif how == "double" and isinstance(inside, list):
-        inside.insert(int(place[-1]), copy.deepcopy(inside[int(place[-1])]))
+    elif how == "double" and isinstance(inside, list) and isinstance(place[-1], int):
+        inside.insert(place[-1], copy.deepcopy(inside[place[-1]]))
     else:
         inside[place[-1]] = how
 
