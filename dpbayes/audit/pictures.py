@@ -80,7 +80,7 @@ def noisy_number(law: NoiseLaw, *, step: float, what: str) -> TwoLaws:
         places=[f"{int(k):,}".replace("-", "−") for k in value] if is_whole and len(value) <= MOST_SHOWN else value,
         first=first,
         second=second,
-        x=f"released {what} minus the true one",
+        x=f"released {what} minus the second table’s true one",
         y=kind,
         caption=f"0 is the true {what} of the second table.",
         part=step / scale,

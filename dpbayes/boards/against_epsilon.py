@@ -209,7 +209,9 @@ class Pictures:
         is_kept = 10 * (without - value) < without - majority
         name = self.inputs.meanings.get(study.plan.target, study.plan.target)
         beside = ", about as many as without noise" if is_tied else f"; without noise, {share_text(without)}"
-        text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of predictions of {name} are right{beside}."
+        is_naive = self.inputs.is_noise_aware and hasattr(self.mechanism, "noise_model") and not method.is_aware
+        whose = "a naive reader’s predictions of" if is_naive else "predictions of"
+        text = f"{'Yes' if is_kept else 'Partly'}: {share_text(value)} of {whose} {name} are right{beside}."
         if without - majority < LEARNT:
             text = f"Even without noise, predictions of {name} are hardly better than always the most frequent value: "
             text += f"{share_text(without)} against {share_text(majority)} are right."

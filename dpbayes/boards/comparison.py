@@ -100,6 +100,8 @@ def are_large(errors: Mapping[Look, FloatArray], blind: float) -> bool:
 
 SUMMARIES = {kind.label: getattr(kind, "summary", "") for kind in PRIVATE}
 
+IDLE = "worse than no release, or less than 3% better"
+
 HERE = Panel(
     "here",
     "How large is the error of each mechanism?",
@@ -171,7 +173,7 @@ def comparison_advice(errors: Mapping[Look, FloatArray], deltas: Collection[str]
     choice = "a larger ε" if are_large(errors, blind) else listed(both or best, "or") + why
     notes = [f"So: choose {choice}."]
     if unused := [look.name for look in idle(errors, blind)]:
-        notes.append(f"{listed(unused)} {'is' if len(unused) == 1 else 'are'} less than 3% better than no release.")
+        notes.append(f"{listed(unused)} {'is' if len(unused) == 1 else 'are'} {IDLE}.")
     return notes
 
 
@@ -179,7 +181,7 @@ def _about(inputs: ComparisonInputs) -> str:
     """Return what the errors are averages of."""
     cells, releases = inputs.tables.network.cell_count, many(len(inputs.compared.tables.values), "simulated release")
     whose = f"{cells:,} probabilities of the network and {releases} {inputs.tables.text}"
-    bars = "Thin lines: two standard errors; they overlap in a tie. Faded: less than 3% better than no release."
+    bars = f"Thin lines: two standard errors; they overlap in a tie. Faded: {IDLE}."
     return f"Mean of all {whose}. {bars}"
 
 

@@ -14,7 +14,7 @@ from dpbayes.audit.risk import LINKED, SUSPICION, belief_sentence, ceiling
 from dpbayes.base.looks import PRIVATE
 from dpbayes.base.privacy import Guarantee
 from dpbayes.base.randomness import stream
-from dpbayes.base.text import numeral, probability_text, range_text
+from dpbayes.base.text import in_hundred, numeral, probability_text, range_text
 from dpbayes.base.types import FloatArray
 from dpbayes.boards.against_epsilon import Pictures, Shown
 from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
@@ -102,7 +102,7 @@ ACCURACY = Panel(
     "Do predictions survive?",
     "Accuracy of predictions from a release against epsilon.",
     help="How often the network, learned from 80% of the records, correctly predicts the column of the question in "
-    "the other records. Majority class: the most frequent value is predicted for every record.",
+    "the other records. Most frequent value: it is predicted for every record.",
 )
 
 UNKNOWN = "The noise and the number of records leave this range open."
@@ -212,7 +212,7 @@ def _frames(inputs: CuratorInputs, epsilon: float, beside: Callable[[float], Sho
     figures, captions, numbers = beside(epsilon)
     numbers |= {"exact": exact, "low": low, "high": high, "error": float(np.abs(read.means - exact).mean())}
     promise = mechanism.certified
-    numbers |= {"belief": 100 * ceiling(SUSPICION, promise)}
+    numbers |= {"belief": float(in_hundred(ceiling(SUSPICION, promise)))}
     headline, caption = _said(inputs, picture, read.means, numbers, epsilon)
     name, decimals = f"probability of {_name(inputs)}", _decimals(low, high, exact)
     picture = replace(picture, decimals=decimals)

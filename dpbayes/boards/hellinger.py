@@ -183,8 +183,8 @@ def die_advice(inputs: HellingerInputs, best: Collection[DieMethod], epsilon: fl
     least = min(starts.values(), key=lambda start: (math.isnan(start), start))
     first = listed([method.value for method, start in starts.items() if start == least], "or")
     choice = listed([method.value for method in best], "or") if epsilon >= least else "a larger ε"
-    whose = f", with {first}" * (first != choice)
-    notes = [f"So: choose {choice}. ε = {numeral(least)} is enough to be near the truth{whose}."]
+    whose = f"With {first}, " * (first != choice)
+    notes = [f"So: choose {choice}. {whose}ε = {numeral(least)} is enough to be near the truth."]
     if math.isnan(least):
         notes = [f"So: even ε = {numeral(STOPS[-1])} is not enough to be near the truth."]
     if scenario.calibration is SmoothRun.AS_PRINTED:

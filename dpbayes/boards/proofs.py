@@ -125,7 +125,7 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
         figures["worst"], captions["worst"] = _two_laws(picture, worst, audited, report)
     is_exceeded, kind = _is_exceeded(report, limit), _kind_of(report, limit)
     shown = report.needed_at_least if is_exceeded else report.needed
-    numbers = {"factor": math.exp(shown), "belief": 100 * _raised(shown)} if shown < MOST_LOSS else {}
+    numbers = {"factor": math.exp(shown), "belief": float(in_hundred(_raised(shown)))} if shown < MOST_LOSS else {}
     makes = "can make a release" if is_exceeded else "makes a release at most"
     factors = f"One changed record {makes} {factor_text(shown)} times as likely as without the change"
     factors += f"; {_allows(limit, factor_text(limit.epsilon))} times."
@@ -136,7 +136,7 @@ def _audit_frame(audited: Audited, report: AuditReport, answer: tuple[str, str] 
         return Frame(
             f"{answer[0]}: a {rises}.", figures, (factors, f"{summary} {answer[1]}".strip()), captions, numbers
         )
-    compared = "more than" if is_exceeded else "as" if _belief(shown) == _belief(limit.epsilon) else "less than"
+    compared = "more than" if is_exceeded else "as" if factor_text(shown) == factor_text(limit.epsilon) else "less than"
     tight = " and cannot be made smaller" if report.verdict is AuditVerdict.PROVED_AND_TIGHT else ""
     said = {"chosen": "no ε is stated", "proved": f"the proved {limit} holds"}.get(
         kind, f"the stated {limit} {_finding(report)[1]}{tight}"

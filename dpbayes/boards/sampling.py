@@ -14,7 +14,7 @@ from dpbayes.base.randomness import stream
 from dpbayes.base.text import many, numeral, typed, whole_percent
 from dpbayes.base.types import BoolArray, FloatArray, IntArray
 from dpbayes.base.validation import InputError
-from dpbayes.boards.board import Board, Frame, Panel, View, slider_of
+from dpbayes.boards.board import Board, Frame, Panel, View, distinct_texts, slider_of
 from dpbayes.boards.explore import SLIDER
 from dpbayes.experiments.releases import density
 from dpbayes.experiments.sampling import LEVEL, Game, RowState, needed_answers
@@ -154,8 +154,9 @@ def _frame(inputs: SamplingInputs | ReleasedSamples, epsilon: float) -> Frame:
         exact, row = sampler.prior.updated(inputs.counts), _row_of(inputs, sampler)
     else:
         row = _Row(sampler, RowState.of(sampler.prior, inputs.cell), inputs.samples_at(epsilon))
-    figures, samples = {"trim": _trim(row, inputs, exact)}, _samples(sampler)
-    limits = f"a sample must lie between {numeral(row.region[0], 3)} and {numeral(row.region[1], 3)}"
+    figures = {"trim": _trim(row, inputs, exact)}
+    samples = "a sample" if sampler.draws == 1 else f"the mean of {sampler.draws:,} samples"
+    limits = f"a sample must lie between {' and '.join(distinct_texts(*row.region, most=3))}"
     share = numeral(sampler.epsilon / sampler.draws, 3)
     shared = f"All {sampler.draws:,} samples share ε, so each has {share}, and the interval is narrower."
     notes = (shared,) * (sampler.draws > 1)
@@ -188,10 +189,6 @@ def _headline(sampler: PosteriorSampler, said: str) -> str:
     return f"At ε = {numeral(sampler.epsilon)}, {said}."
 
 
-def _samples(sampler: PosteriorSampler) -> str:
-    return "a sample" if sampler.draws == 1 else f"the mean of {sampler.draws:,} samples"
-
-
 def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets | None) -> Figure:
     """Draw the exact and the trimmed density; without the exact posterior, the trimmed prior alone."""
     (low, high), cell = row.region, inputs.cell
@@ -203,7 +200,8 @@ def _trim(row: _Row, inputs: SamplingInputs | ReleasedSamples, exact: Dirichlets
     shown = None if exact is None else density(exact, cell, theta)
     curves = theta, shown, row.state.trimmed_density(row.bound, theta)
     name = inputs.name or row.sampler.prior.network.cell_label(cell)
-    return trim_figure(curves, row.draws, region=row.region, answer=row.state.mean, name=name)
+    allowed = " to ".join(distinct_texts(low, high, most=3))
+    return trim_figure(curves, row.draws, region=row.region, allowed=allowed, answer=row.state.mean, name=name)
 
 
 # The query game

@@ -38,6 +38,7 @@ def trim_figure(
     draws: FloatArray,
     *,
     region: tuple[float, float],
+    allowed: str,
     answer: float,
     name: str,
 ) -> Figure:
@@ -47,7 +48,7 @@ def trim_figure(
     that of the public prior, and the `answer`, the exact mean, is not drawn.
     """
     theta, exact, trimmed = densities
-    traces: list[Trace] = [*_band(*region, is_left=answer > 0.5)]
+    traces: list[Trace] = [*_band(*region, f"allowed: {allowed}", is_left=answer > 0.5)]
     if exact is not None:
         fill = {"fill": "tozeroy", "fillcolor": faded(EXACT, 0.15)}
         blue = {"x": theta, "y": _to_peak(exact), "line": {"color": EXACT, "width": 3}}
@@ -81,11 +82,10 @@ def trim_figure(
     )
 
 
-def _band(low: float, high: float, *, is_left: bool) -> list[Trace]:
-    """Return the allowed interval, and its ends as a text beside it, or in it if there is room on neither side."""
+def _band(low: float, high: float, text: str, *, is_left: bool) -> list[Trace]:
+    """Return the allowed interval, and a text beside it, or in it if there is room on neither side."""
     sides = [(low, "left", low), (high, "right", 1 - high)]
     x, side, _ = next((one for one in sides[:: 1 if is_left else -1] if one[2] > ROOM), (low, "right", 0.0))
-    text = f"allowed: {numeral(low, 3)} to {numeral(high, 3)}"
     band = LINES | {
         "x": [low, low, high, high],
         "y": [0, 1, 1, 0],

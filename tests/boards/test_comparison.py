@@ -11,7 +11,7 @@ from dpbayes.base.looks import Look
 from dpbayes.base.text import numeral
 from dpbayes.base.validation import InputError
 from dpbayes.boards.against_epsilon import GRID
-from dpbayes.boards.comparison import ComparisonInputs, comparison, comparison_advice, comparison_headline
+from dpbayes.boards.comparison import IDLE, ComparisonInputs, comparison, comparison_advice, comparison_headline
 from dpbayes.experiments.planned_tables import PlannedTables, TrueTable
 from dpbayes.mechanisms import PRIVATE
 from dpbayes.model.dataset import Counts
@@ -63,10 +63,10 @@ def test_a_tie_is_an_overlap_of_the_drawn_intervals_and_nearly_no_release_is_a_s
 
 def test_the_advice_needs_a_delta_only_where_it_is_clearly_better_and_names_what_is_like_no_release():
     assert comparison_advice(WORSE, "A", 1.0) == ["So: choose A if a δ is allowed, otherwise B."]
-    assert comparison_advice(WORSE, "B", 0.5) == ["So: choose A.", "B is less than 3% better than no release."]
+    assert comparison_advice(WORSE, "B", 0.5) == ["So: choose A.", f"B is {IDLE}."]
     assert comparison_advice(TIE, "A", 1.0) == ["So: choose B, which needs no δ."]
     assert comparison_advice(TIE, "", 1.0) == ["So: choose A or B."]
-    large = ["So: choose a larger ε.", "A and B are less than 3% better than no release."]
+    large = ["So: choose a larger ε.", f"A and B are {IDLE}."]
     assert comparison_advice(TIE, "AB", 0.1) == large
 
 

@@ -77,7 +77,7 @@ def test_the_advice_is_the_mechanism_that_stays_near_the_truth_from_the_least_ep
     near, far = HellingerInputs(Scenario()), HellingerInputs(Scenario())
     near.__dict__["along_epsilon"] = errors
     far.__dict__["along_epsilon"] = {method: 1 + values for method, values in errors.items()}
-    enough = f"ε = {STOPS[7]:.3g} is enough to be near the truth, with {DieMethod.CELLS.value}."
+    enough = f"With {DieMethod.CELLS.value}, ε = {STOPS[7]:.3g} is enough to be near the truth."
     assert die_advice(near, [DieMethod.SMOOTH], STOPS[7]) == [f"So: choose {DieMethod.SMOOTH.value}. {enough}"]
     assert die_advice(near, [DieMethod.SMOOTH], STOPS[6]) == [f"So: choose a larger ε. {enough}"]
     assert die_advice(far, [], 1.0) == ["So: even ε = 100 is not enough to be near the truth."]

@@ -3,10 +3,11 @@ import numpy as np
 from dpbayes.figures.sampling import SHOWN_DRAWS, shift_figure, trim_figure
 
 THETA = np.linspace(0.01, 0.99, 99)
+NAMES = {"allowed": "from here to there", "name": "a"}
 
 
 def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
-    figure = trim_figure((THETA, None, THETA), np.full(2000, 0.5), region=(0.4, 0.6), answer=0.3, name="a").to_plotly()
+    figure = trim_figure((THETA, None, THETA), np.full(2000, 0.5), region=(0.4, 0.6), answer=0.3, **NAMES).to_plotly()
     names = " ".join(trace.name or trace.text[0] for trace in figure.data if trace.name or trace.text)
     assert not any(word in names for word in ("exact", "posterior", "answer"))
     assert len(figure.data[-2].x) == SHOWN_DRAWS
@@ -15,8 +16,8 @@ def test_without_an_exact_density_nothing_is_called_exact_or_posterior():
 
 def test_the_interval_has_its_ends_as_a_text_beside_it_or_in_it():
     for low, high, x, side in ((0.4, 0.6, 0.4, "left"), (0.2, 0.3, 0.3, "right"), (0.1, 0.9, 0.1, "right")):
-        text = trim_figure((THETA, THETA, THETA), np.ones(1), region=(low, high), answer=0.7, name="a").data[1]
-        assert (*text["text"], *text["x"], text["textposition"]) == (f"allowed: {low} to {high}", x, f"middle {side}")
+        text = trim_figure((THETA, THETA, THETA), np.ones(1), region=(low, high), answer=0.7, **NAMES).data[1]
+        assert (*text["text"], *text["x"], text["textposition"]) == ("allowed: from here to there", x, f"middle {side}")
 
 
 def test_the_variation_without_privacy_and_the_shift_at_the_chosen_epsilon_have_their_numbers():
