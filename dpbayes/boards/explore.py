@@ -249,9 +249,9 @@ def _counts_text(inputs: CuratorInputs, release: Release[Outcome]) -> str:
     row = network.cells_of_row(int(network.row_of_cell[cell]))
     values = np.round(outcome.numbers[0]), inputs.counts.values
     noisy, own = (f"{counts[cell]:,.0f} of {counts[row].sum():,.0f}" for counts in values)
-    count = f"such as {noisy} with {_name(inputs)} (table: {own})"
     reader = "aware" if inputs.is_noise_aware and release.tells_noise else "unaware"
-    return f"Only noisy counts are published, {count}. From all of them, a reader {reader} of the noise concludes"
+    said = f"Only noisy counts are published, here {noisy} (table: {own})."
+    return f"{said} From all counts, a reader {reader} of the noise concludes"
 
 
 def _error_text(inputs: CuratorInputs, epsilon: float, own: float) -> str:
