@@ -369,9 +369,9 @@ def _claim_frame(inputs: ClaimInputs, stop: str) -> Frame:
 
 
 def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
+    curve = curve.beside(here)
     bound, drawn = curve.bound, ("violated", "exact", "value", "low", "high", "exact_name", "name")
-    measured = {name: getattr(curve.measured, name) for name in drawn}
-    measured["is_limit"] = curve.is_limit
+    measured = {name: getattr(curve.measured, name) for name in drawn} | {"is_limit": curve.is_limit}
     curves = BoundCurves(np.array(curve.x, dtype=np.float64), bound.printed, bound.certified, **measured)
     label, value = compared_with(here)
     stated, name = float(here.bound.printed[0]), label.removeprefix("the ").partition(" of ")[0]
@@ -379,6 +379,7 @@ def _bound_picture(curve: Evaluation, here: Evaluation) -> Figure:
     texts = [amount_of(here, y, here.digits) for y in (stated, value)]
     marks = {f"stated {texts[0]}": stated, f"{name} {texts[1]}{times}": value}
     marks = marks if texts[0] != texts[1] else {f"stated = {name} {texts[0]}": stated}
+    marks = marks if here.applies else {f"{name} {texts[1]}": value}
     titles = {"x_title": curve.inputs.axis.title, "y_title": curve.exhibit.unit}
     return bound_figure(curves, **titles, chosen=(float(here.x[0]), marks))
 

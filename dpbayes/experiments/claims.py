@@ -247,6 +247,19 @@ class Evaluation:
         return self.exhibit.claim
 
     @property
+    def applies(self) -> bool:
+        """Whether the claim states something here: its assumptions hold, or it is amended."""
+        return self.bound.applies or self.claim.verdict is Verdict.AMENDED
+
+    def beside(self, here: "Evaluation") -> "Evaluation":
+        """Return a curve without what is stated, if the claim does not apply at the setting that is marked."""
+        if here.applies:
+            return self
+        measured = replace(self.measured, violated=np.zeros_like(self.measured.violated))
+        bound = replace(self.bound, printed=np.full_like(self.bound.printed, np.nan))
+        return replace(self, bound=bound, measured=measured)
+
+    @property
     def is_limit(self) -> bool:
         """Whether the bound allows all values below it."""
         return self.exhibit.says is not BoundKind.ENOUGH
@@ -291,7 +304,7 @@ def finding(here: Evaluation) -> str:
     """
     judgement, printed, start = here.judgement, float(here.bound.printed[0]), _place(here)
     general, proved = GENERAL[here.claim.verdict], amount_of(here, float(here.bound.certified[0]))
-    if not here.bound.applies and here.claim.verdict is not Verdict.AMENDED:
+    if not here.applies:
         return f"{start} does not apply here: it requires that {_unmet(here.bound)}."
     match judgement.decision:
         case Decision.NO_NUMBER:
