@@ -73,17 +73,8 @@ def bound_figure(
     traces = [band] if gap.any() else []
     if curves.is_limit and (stated := _drawn(curves.printed)).any():
         bottom = np.full(stated.sum(), 0.0 if is_share else 10**low)
-        traces.insert(
-            0,
-            band_of(
-                x[stated],
-                bottom,
-                curves.printed[stated],
-                faded(GREEN, 0.1),
-                name="allowed by the claim",
-                showlegend=True,
-            ),
-        )
+        allowed = {"name": "allowed by the claim", "showlegend": True}
+        traces.insert(0, band_of(x[stated], bottom, curves.printed[stated], faded(GREEN, 0.1), **allowed))
     series = {"as stated": curves.printed, "proved": curves.certified, curves.exact_name: curves.exact}
     names = {name: _of_equal(series, y) for name, y in series.items()}  # the last one's line is that of all equal ones
     # thick lines first, so that all are seen where they meet

@@ -1,7 +1,6 @@
 """Rows with texts of any length above their bars, in pictures that are as high as the rows need."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,12 @@ ROW, HEADING, ABOVE, BELOW, BAR = 66, 22, 34, 18, 18
 """The heights of a row, a line above its name, what the first row lacks, below the last, and of a bar, in pixels."""
 
 
-def figure_of_rows(traces: Sequence[Trace], x: Axis, tops: FloatArray, *, right: int = 24, **layout: Any) -> Figure:
+def figure_of_rows(traces: Sequence[Trace], x: Axis, tops: FloatArray, *, right: int = 24) -> Figure:
     """Draw rows at some pixels from the top, as high as they need, with some pixels of room at their right."""
     y, margin = titled("", range=[tops[-1] + BELOW, ABOVE], visible=False), ROWS["margin"] | {"r": right}
     height = round(tops[-1]) + BELOW - ABOVE + margin["t"] + margin["b"]
     size = {"height": height, "margin": margin, "meta": {"rows": True, "least": height}}
-    return figure_of(traces, x=x, y=y, **size, **layout)
+    return figure_of(traces, x=x, y=y, **size)
 
 
 def tops_of(texts: Iterable[str]) -> FloatArray:
